@@ -1,0 +1,117 @@
+// Package setting holds the words every room shares about what a manifest
+// sets: where a value stands (Path, Origin), the words of a command line, and
+// the settings they become. It has no logic beyond printing a path.
+package setting
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Path leads from the root of an object to one of its YAML nodes: a string
+// element is a mapping key, an int element a sequence index.
+type Path []any
+
+// String prints the path as users write it: spec.extraArgs[7]. A key that
+// holds a dot or a bracket is quoted: metadata.annotations["a.b/c"].
+func (p Path) String() string {
+	var b strings.Builder
+	for _, element := range p {
+		switch e := element.(type) {
+		case int:
+			b.WriteString("[" + strconv.Itoa(e) + "]")
+		case string:
+			if strings.ContainsAny(e, ".[]\" ") {
+				b.WriteString("[" + strconv.Quote(e) + "]")
+				continue
+			}
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(e)
+		}
+	}
+	return b.String()
+}
+
+// Join returns the path of a node below p. It never shares memory with p.
+func (p Path) Join(elements ...any) Path {
+	joined := make(Path, 0, len(p)+len(elements))
+	return append(append(joined, p...), elements...)
+}
+
+// OriginKind tells in what form a setting is written.
+type OriginKind string
+
+// The forms in which a setting reaches an engine.
+const (
+	Argument OriginKind = "argument" // an element of args, command or extraArgs
+	Field    OriginKind = "field"    // a typed field of a custom resource
+	Env      OriginKind = "env"      // an entry of a container's env
+	Operator OriginKind = "operator" // written by the operator, in no manifest
+	Default  OriginKind = "default"  // the engine's own default
+)
+
+// Origin is where a setting, or one word of it, stands.
+type Origin struct {
+	Kind OriginKind
+	// Path leads to the node inside the object; nil for Operator and Default.
+	Path Path
+	// Name is how an origin without a path is printed: "llmkube" or "default".
+	Name string
+}
+
+// String prints the path, or the name of an origin that stands in no manifest.
+func (o Origin) String() string {
+	if o.Path == nil {
+		return o.Name
+	}
+	return o.Path.String()
+}
+
+// Word is one element of the command line, as the engine receives it.
+type Word struct {
+	Text string
+	// Unknown words hold something that is decided outside the manifest: an
+	// unresolved ${VAR} or $(VAR), or a fact that is not known.
+	Unknown bool
+	// Needs names the facts that would make an unknown word known: gpu.count.
+	Needs  []string
+	Origin Origin
+}
+
+// Setting is one knob of one server, wherever it stands.
+type Setting struct {
+	// Name is the canonical name: the long flag of the engine's own parser
+	// (--tp-size), env/NAME, or a field path that becomes no flag.
+	Name string
+	// Key is the name in conditions: tp_size. Empty for variables and fields.
+	Key string
+	// Spelled is the name as written: --tp, --tensor_parallel_size.
+	Spelled string
+	// Values are the value words; none for a switch.
+	Values []string
+	// Off is true for the negative spelling of a switch: --no-enable-x.
+	Off bool
+	// Unknown is true when a value is decided outside the manifest.
+	Unknown bool
+	Needs   []string
+	Origin  Origin
+	// Places are all nodes that go when the setting goes: the flag's list item
+	// and those of its values, the env entry, or the typed field.
+	Places []Path
+	// Overridden is true when a later occurrence of the same setting wins.
+	Overridden bool
+}
+
+// Value prints the value as one text: words joined by a blank, "true" or
+// "false" for a switch.
+func (s Setting) Value() string {
+	if len(s.Values) > 0 {
+		return strings.Join(s.Values, " ")
+	}
+	if strings.HasPrefix(s.Name, "env/") {
+		return ""
+	}
+	return strconv.FormatBool(!s.Off)
+}
