@@ -1,0 +1,15 @@
+// Package engines holds the data about the engines and the operators that run
+// them: which options, variables and metrics exist in which release
+// (options.jsonl, env.jsonl, metrics.jsonl: measured, written by hack/pack),
+// what settings do (facts/*.yaml: by hand, reviewed), and which field of an
+// operator becomes which flag (operators/*.yaml). It only carries the files;
+// internal/catalogue and internal/engine read them.
+package engines
+
+import "embed"
+
+// Files are the data files, by paths like "sglang/options.jsonl" and
+// "vllm/facts/parallel.yaml".
+//
+//go:embed operators sglang vllm
+var Files embed.FS
