@@ -1,0 +1,91 @@
+package server
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// containerGPUs reads the device resources of a container's limits, or of its
+// requests where there are no limits.
+func containerGPUs(podSpec, container *yaml.Node) GPUs {
+	if !isNull(at(container, "resources", "claims")) {
+		return GPUs{} // dynamic resource allocation: the claim says how many
+	}
+	var asked GPUs
+	for _, list := range []string{"limits", "requests"} {
+		resources := at(container, "resources", list)
+		if resources == nil || resources.Kind != yaml.MappingNode {
+			continue
+		}
+		for i := 0; i+1 < len(resources.Content); i += 2 {
+			name := resources.Content[i].Value
+			if !isDevice(name) || asked.Count != nil {
+				continue
+			}
+			count, ok := integer(resources.Content[i+1])
+			if !ok {
+				return GPUs{Vendor: vendorOf(name)}
+			}
+			asked = GPUs{
+				Count: known(count), Vendor: vendorOf(name),
+				Whole:  known(wholeDevice(name) && !seesHostDevices(podSpec, container)),
+				Source: "resources." + list + "[" + name + "]",
+			}
+		}
+	}
+	return asked
+}
+
+// isDevice recognises the resource names under which device plugins hand out
+// accelerators: those of the vendors, and the generic plugins' render nodes.
+func isDevice(resource string) bool {
+	domain, name, found := strings.Cut(resource, "/")
+	if !found {
+		return false
+	}
+	switch domain {
+	case "nvidia.com", "amd.com":
+		return strings.HasPrefix(name, "gpu") || strings.HasPrefix(name, "mig-")
+	case "gpu.intel.com", "habana.ai":
+		return true
+	}
+	return resource == "squat.ai/dri" || resource == "devic.es/dri-render"
+}
+
+func vendorOf(resource string) string {
+	switch {
+	case strings.HasPrefix(resource, "nvidia.com/"):
+		return "nvidia"
+	case strings.HasPrefix(resource, "amd.com/"):
+		return "amd"
+	case strings.HasPrefix(resource, "gpu.intel.com/"), strings.HasPrefix(resource, "habana.ai/"):
+		return "intel"
+	}
+	return ""
+}
+
+// wholeDevice is false for the names of slices: MIG profiles and the renamed
+// resource of NVIDIA time slicing.
+func wholeDevice(resource string) bool {
+	return !strings.Contains(resource, "mig-") && !strings.HasSuffix(resource, ".shared")
+}
+
+// seesHostDevices: a privileged container, or one that mounts device files of
+// the host, sees devices that no plugin handed out.
+func seesHostDevices(podSpec, container *yaml.Node) bool {
+	if text(at(container, "securityContext", "privileged")) == "true" {
+		return true
+	}
+	volumes := at(podSpec, "volumes")
+	if volumes == nil || volumes.Kind != yaml.SequenceNode {
+		return false
+	}
+	for _, volume := range volumes.Content {
+		path := text(at(volume, "hostPath", "path"))
+		if path == "/dev" || strings.HasPrefix(path, "/dev/dri") || strings.HasPrefix(path, "/dev/kfd") || strings.HasPrefix(path, "/dev/nvidia") {
+			return true
+		}
+	}
+	return false
+}

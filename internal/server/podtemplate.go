@@ -1,0 +1,108 @@
+package server
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
+)
+
+// maxDepth bounds the search for pod specs; real objects stay below ten.
+const maxDepth = 40
+
+// podTemplateServers finds pod specs by their structure, a mapping with a list
+// of containers, anywhere in the object.
+func podTemplateServers(item *stream.Item, root *yaml.Node, object finding.Object) []*Server {
+	var servers []*Server
+	labels := stringMap(at(root, "metadata", "labels"))
+	annotations := stringMap(at(root, "metadata", "annotations"))
+	onePod := onePodKinds[object.Kind]
+	walkPodSpecs(root, nil, 0, func(podSpec *yaml.Node, path setting.Path) {
+		containers := at(podSpec, "containers")
+		for i, container := range containers.Content {
+			server := containerServer(podSpec, resolve(container), path.Join("containers", i))
+			if server == nil {
+				continue
+			}
+			server.Item, server.Object, server.OnePod = item, object, onePod
+			server.Labels, server.Annotations = labels, annotations
+			servers = append(servers, server)
+		}
+	})
+	return servers
+}
+
+// onePodKinds run a server whole in each pod; in other kinds several pods can
+// form one server.
+var onePodKinds = map[string]bool{"Deployment": true, "Pod": true, "ReplicaSet": true, "DaemonSet": true}
+
+func walkPodSpecs(node *yaml.Node, path setting.Path, depth int, visit func(*yaml.Node, setting.Path)) {
+	if node == nil || depth > maxDepth {
+		return
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		if containers := at(node, "containers"); containers != nil && containers.Kind == yaml.SequenceNode {
+			visit(node, path)
+		}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			walkPodSpecs(node.Content[i+1], path.Join(node.Content[i].Value), depth+1, visit)
+		}
+	case yaml.SequenceNode:
+		for i, element := range node.Content {
+			walkPodSpecs(element, path.Join(i), depth+1, visit)
+		}
+	}
+}
+
+// containerServer reads one container; nil when it runs no engine.
+func containerServer(podSpec, container *yaml.Node, path setting.Path) *Server {
+	command, ok := words(at(container, "command"), path.Join("command"))
+	if !ok {
+		return nil
+	}
+	args, ok := words(at(container, "args"), path.Join("args"))
+	if !ok {
+		return nil
+	}
+	image := text(at(container, "image"))
+	started, found := findProgram(append(command[:len(command):len(command)], args...))
+	if !found {
+		if started, found = imageEntryPoint(image, command, args); !found {
+			return nil
+		}
+	}
+	return &Server{
+		Container: text(at(container, "name")), Path: path,
+		Engine: started.engine, Mode: started.mode,
+		Image: image, ImagePath: path.Join("image"),
+		Direct: known(started.direct), GPUs: containerGPUs(podSpec, container),
+		Env:         env(at(container, "env"), path.Join("env")),
+		commandLine: func(*int64) []setting.Word { return started.arguments },
+	}
+}
+
+// imageEntryPoint: bare arguments to an official vLLM image go to the server it
+// starts. SGLang's images start nothing by themselves.
+func imageEntryPoint(image string, command, args []setting.Word) (program, bool) {
+	engine, official := catalogue.OfficialImage(image)
+	if !official || engine != "vllm" || len(command) > 0 {
+		return program{}, false
+	}
+	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") && isShell(args[0].Text) {
+		return program{}, false
+	}
+	return program{engine: engine, mode: "serve", direct: true, arguments: args}, true
+}
+
+func isShell(word string) bool {
+	switch word {
+	case "sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/bash":
+		return true
+	}
+	return false
+}
