@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	celast "cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+)
+
+// Truth is the outcome of a condition over facts that may be unknown.
+type Truth int
+
+// The three outcomes.
+const (
+	Unknown Truth = iota
+	False
+	True
+)
+
+// condition is a compiled CEL expression and the names it asks for: settings by
+// key (tp_size), facts by dotted name (gpu.count), `value` for the setting's own.
+type condition struct {
+	program cel.Program
+	names   []string
+}
+
+// compile parses a condition once per process. Names are resolved when it is
+// evaluated, so nothing has to be declared.
+func compile(expression string) (*condition, error) {
+	conditions.Lock()
+	defer conditions.Unlock()
+	if known, ok := conditions.byText[expression]; ok {
+		return known, nil
+	}
+	env, err := environment()
+	if err != nil {
+		return nil, err
+	}
+	parsed, issues := env.Parse(expression)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("condition %q: %w", expression, issues.Err())
+	}
+	program, err := env.Program(parsed, cel.EvalOptions(cel.OptPartialEval))
+	if err != nil {
+		return nil, fmt.Errorf("condition %q: %w", expression, err)
+	}
+	compiled := &condition{program: program, names: namesIn(parsed)}
+	conditions.byText[expression] = compiled
+	return compiled, nil
+}
+
+var conditions = struct {
+	sync.Mutex
+	byText map[string]*condition
+}{byText: map[string]*condition{}}
+
+var environment = sync.OnceValues(func() (*cel.Env, error) { return cel.NewEnv() })
+
+// namesIn lists the identifiers and dotted names of an expression.
+func namesIn(parsed *cel.Ast) []string {
+	var names []string
+	inSelect := map[int64]bool{}
+	visit := celast.NewExprVisitor(func(e celast.Expr) {
+		name := ""
+		switch e.Kind() {
+		case celast.IdentKind:
+			if !inSelect[e.ID()] {
+				name = e.AsIdent()
+			}
+		case celast.SelectKind:
+			if operand := e.AsSelect().Operand(); operand.Kind() == celast.IdentKind {
+				inSelect[operand.ID()] = true
+				name = operand.AsIdent() + "." + e.AsSelect().FieldName()
+			}
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	})
+	celast.PreOrderVisit(parsed.NativeRep().Expr(), visit)
+	return names
+}
+
+// lookup gives the value of a name; known is false when it is decided
+// elsewhere, and needs then names what would settle it.
+type lookup func(name string) (value any, known bool, needs []string)
+
+// evaluate decides a condition. With outcome Unknown, needs names the facts
+// that would settle it.
+func (c *condition) evaluate(find lookup) (Truth, []string, error) {
+	values := map[string]any{}
+	var missing []*cel.AttributePatternType
+	needsOf := map[string][]string{}
+	for _, name := range c.names {
+		value, known, needs := find(name)
+		root, member, dotted := cutName(name)
+		if !known {
+			needsOf[name] = needs
+			pattern := cel.AttributePattern(root)
+			if dotted {
+				pattern = pattern.QualString(member)
+			}
+			missing = append(missing, pattern)
+			continue
+		}
+		if !dotted {
+			values[root] = value
+			continue
+		}
+		members, _ := values[root].(map[string]any)
+		if members == nil {
+			members = map[string]any{}
+			values[root] = members
+		}
+		members[member] = value
+	}
+	for name := range needsOf {
+		if root, _, dotted := cutName(name); dotted && values[root] == nil {
+			values[root] = map[string]any{}
+		}
+	}
+	activation, err := cel.PartialVars(values, missing...)
+	if err != nil {
+		return Unknown, nil, err
+	}
+	result, _, err := c.program.Eval(activation)
+	if unknown, ok := result.(*types.Unknown); ok {
+		return Unknown, neededBy(unknown, needsOf), nil
+	}
+	if err != nil {
+		return Unknown, nil, err
+	}
+	switch result {
+	case types.True:
+		return True, nil, nil
+	case types.False:
+		return False, nil, nil
+	}
+	return Unknown, nil, fmt.Errorf("a condition must be true or false, not %v", result.Value())
+}
+
+func neededBy(unknown *types.Unknown, needsOf map[string][]string) []string {
+	var needs []string
+	for _, id := range unknown.IDs() {
+		trails, _ := unknown.GetAttributeTrails(id)
+		for _, trail := range trails {
+			name := trail.Variable()
+			if path := trail.QualifierPath(); len(path) > 0 {
+				name = fmt.Sprintf("%s.%v", name, path[0])
+			}
+			for _, need := range needsOf[name] {
+				if !slices.Contains(needs, need) {
+					needs = append(needs, need)
+				}
+			}
+		}
+	}
+	slices.Sort(needs)
+	return needs
+}
+
+// cutName splits gpu.count into gpu and count.
+func cutName(name string) (root, member string, dotted bool) {
+	return strings.Cut(name, ".")
+}

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/trimtab/trimtab/internal/argv"
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/facts"
+	"github.com/trimtab/trimtab/internal/setting"
+)
+
+var modes = map[string]argv.Mode{"sglang": argv.Launch, "vllm": argv.Serve}
+
+// TestFacts runs the cases of every fact, in every release of the fact's range
+// (or in the one the case names).
+func TestFacts(t *testing.T) {
+	for _, name := range catalogue.Names() {
+		catalogued, err := catalogue.Load(name)
+		require.NoError(t, err)
+		known, err := engine.Load(name)
+		require.NoError(t, err)
+		for _, fact := range known.Facts {
+			label := name + "/" + strings.Join(fact.Settings, ",")
+			t.Run(label, func(t *testing.T) {
+				require.GreaterOrEqual(t, len(fact.Cases), 2, "a fact needs a case in which it holds and one in which it is silent or always holds")
+				covered := 0
+				for _, release := range catalogued.Releases {
+					if fact.Versions.Contains(release) {
+						covered++
+						checkNames(t, catalogued, release, fact)
+					}
+				}
+				require.Positive(t, covered, "no release of the catalogue lies in %q", fact.VersionText)
+				for _, c := range fact.Cases {
+					checkCase(t, catalogued, known, fact, c)
+				}
+			})
+		}
+	}
+}
+
+// checkNames: settings and names in conditions exist in the release.
+func checkNames(t *testing.T, catalogued *catalogue.Engine, release catalogue.Release, fact *engine.Fact) {
+	for _, about := range fact.Settings {
+		if strings.HasPrefix(about, "--") {
+			option, ok := catalogued.Option(about, release)
+			require.True(t, ok, "%s does not exist in %s", about, release)
+			require.Equal(t, about, option.Flag, "a fact names the canonical flag")
+		}
+	}
+	names, err := fact.Names()
+	require.NoError(t, err)
+	for _, name := range names {
+		if name == "value" || strings.Contains(name, ".") {
+			continue
+		}
+		_, ok := catalogued.OptionByKey(name, release)
+		require.True(t, ok, "%s in the condition of %v does not exist in %s", name, fact.Settings, release)
+	}
+}
+
+func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowledge, fact *engine.Fact, c engine.Case) {
+	ran := 0
+	for _, release := range catalogued.Releases {
+		if !fact.Versions.Contains(release) || c.Version != "" && c.Version != release.Version {
+			continue
+		}
+		state, abouts := stateOf(t, catalogued, release, fact, c)
+		require.NotEmpty(t, abouts, "case %q holds none of %v", c.Args, fact.Settings)
+		for _, about := range abouts {
+			ran++
+			judgements, err := known.Judge(state, about, fact.Verb)
+			require.NoError(t, err)
+			var here engine.Judgement // False unless the fact is among them
+			here.Holds = engine.False
+			for _, judgement := range judgements {
+				if judgement.Fact == fact {
+					here = judgement
+				}
+			}
+			message := fmt.Sprintf("%s at %s: %q %v", about.Name, release, c.Args, c.Env)
+			switch want := c.Wants(fact.Verb); {
+			case len(c.Needs) > 0:
+				require.Equal(t, engine.Unknown, here.Holds, message)
+				require.Subset(t, here.Needs, c.Needs, message)
+			case want == nil:
+				t.Fatalf("%s: the case does not say what the verdict is", message)
+			case *want:
+				require.Equal(t, engine.True, here.Holds, message)
+			default:
+				require.Equal(t, engine.False, here.Holds, message)
+			}
+		}
+	}
+	require.Positive(t, ran, "case %q ran in no release", c.Args)
+}
+
+// stateOf builds the server of a case and returns its settings the fact is
+// about.
+func stateOf(t *testing.T, catalogued *catalogue.Engine, release catalogue.Release, fact *engine.Fact, c engine.Case) (*engine.State, []setting.Setting) {
+	var words []setting.Word
+	for i, text := range strings.Fields(c.Args) {
+		unknown := strings.Contains(text, "${") || strings.Contains(text, "$(")
+		words = append(words, setting.Word{Text: text, Unknown: unknown, Origin: setting.Origin{Kind: setting.Argument, Path: setting.Path{"args", i}}})
+	}
+	line := argv.Parse(catalogued, release, modes[catalogued.Name], words)
+	settings := line.Settings
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		settings = append(settings, setting.Setting{Name: "env/" + name, Values: []string{c.Env[name]}})
+	}
+	set := facts.Set{}
+	for name, value := range c.Facts {
+		if n, ok := value.(int); ok {
+			value = int64(n)
+		}
+		set[name] = facts.Fact{Value: value, Source: "case"}
+	}
+	var abouts []setting.Setting
+	for _, s := range settings {
+		if slices.Contains(fact.Settings, s.Name) {
+			abouts = append(abouts, s)
+		}
+	}
+	return engine.NewState(catalogued, release, settings, set, ""), abouts
+}
