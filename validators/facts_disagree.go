@@ -1,0 +1,21 @@
+package validators
+
+import (
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
+)
+
+// factsDisagree finds facts that two sources tell differently.
+func factsDisagree() rule.Rule {
+	meta := rule.Named("facts-disagree")
+	return rule.Rule{Meta: meta, CheckServer: func(s rule.Server) []finding.Finding {
+		var found []finding.Finding
+		for _, disagreement := range s.Facts.Disagreements {
+			f := s.AboutServer(meta)
+			f.Setting = disagreement.Fact
+			f.Message = disagreement.String() + "; correct one of them"
+			found = append(found, f)
+		}
+		return found
+	}}
+}

@@ -1,0 +1,15 @@
+package validators
+
+import (
+	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
+)
+
+// inertSetting finds what the engine accepts and never acts on here.
+func inertSetting() rule.Rule {
+	meta := rule.Named("inert-setting")
+	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
+		return r.Findings(meta, engine.Inert, "does nothing here", finding.Remove)
+	}}
+}

@@ -1,0 +1,16 @@
+// Package validators says what is wrong: one file per rule, named as the rule.
+// A rule looks at a server's settings and facts and returns findings that say
+// what would be right; it changes nothing.
+package validators
+
+import "github.com/trimtab/trimtab/internal/rule"
+
+// All returns the rules in the order in which they run.
+func All() []rule.Rule {
+	return []rule.Rule{
+		inertSetting(),
+		gpuMismatch(),
+		factsDisagree(),
+		unknownVersion(),
+	}
+}
