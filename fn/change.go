@@ -1,0 +1,145 @@
+package fn
+
+import (
+	"errors"
+
+	"github.com/trimtab/trimtab/internal/edit"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
+	"github.com/trimtab/trimtab/transformers"
+)
+
+// changes are the new bytes of the sources that change, and the items in them
+// that were edited.
+type changes struct {
+	bytes map[*stream.Source][]byte
+	items map[place]bool
+}
+
+// change turns the findings of all servers into edits of their items. Findings
+// whose edit cannot be made safely lose their action and say so.
+func change(in Input, all *judgements) (*changes, error) {
+	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}}
+	for s, source := range in.Sources {
+		var splices []stream.Splice
+		for i, item := range source.Items {
+			planned := planItem(in, item, all.of(item))
+			if len(planned) == 0 {
+				continue
+			}
+			splices = append(splices, planned...)
+			made.items[place{s, i}] = true
+		}
+		if len(splices) == 0 {
+			continue
+		}
+		data, err := stream.Apply(source.Data, splices)
+		if err != nil {
+			return nil, err
+		}
+		made.bytes[source] = data
+	}
+	return made, nil
+}
+
+// of returns the servers that an item describes.
+func (j *judgements) of(item *stream.Item) []*judged {
+	var here []*judged
+	for i := range j.servers {
+		if j.servers[i].Item == item {
+			here = append(here, &j.servers[i])
+		}
+	}
+	return here
+}
+
+// planItem plans all edits of one item together; when that is refused, one
+// group of findings after the other, so that only those that cannot be edited
+// are left out.
+func planItem(in Input, item *stream.Item, servers []*judged) []stream.Splice {
+	var acting []*finding.Finding
+	var settings []setting.Setting
+	for _, s := range servers {
+		settings = append(settings, s.settings...)
+		for i := range s.findings {
+			if s.findings[i].Action != finding.None {
+				acting = append(acting, &s.findings[i])
+			}
+		}
+	}
+	if len(acting) == 0 {
+		return nil
+	}
+	plan := func(chosen []*finding.Finding) ([]stream.Splice, error) {
+		edits := editsOf(chosen)
+		planned, err := edit.Plan(item, edits, commentGoes(chosen, settings))
+		var refused *edit.Refused
+		if in.HostEncodes && errors.As(err, &refused) {
+			if encoded, err := edit.Encode(item, edits); err == nil {
+				return []stream.Splice{encoded}, nil
+			}
+		}
+		return planned, err
+	}
+	if planned, err := plan(acting); err == nil {
+		return planned
+	}
+	var accepted []*finding.Finding
+	var planned []stream.Splice
+	for _, group := range groups(acting) {
+		tried, err := plan(append(accepted[:len(accepted):len(accepted)], group...))
+		if err != nil {
+			refuse(group, err)
+			continue
+		}
+		accepted, planned = append(accepted, group...), tried
+	}
+	return planned
+}
+
+func editsOf(chosen []*finding.Finding) []finding.Edit {
+	found := make([]finding.Finding, 0, len(chosen))
+	for _, f := range chosen {
+		found = append(found, *f)
+	}
+	return transformers.Strip(found)
+}
+
+// groups splits findings into those that must be edited together.
+func groups(acting []*finding.Finding) [][]*finding.Finding {
+	var split [][]*finding.Finding
+	at := map[string]int{}
+	for _, f := range acting {
+		i, ok := at[f.Group]
+		if f.Group == "" || !ok {
+			at[f.Group] = len(split)
+			split = append(split, []*finding.Finding{f})
+			continue
+		}
+		split[i] = append(split[i], f)
+	}
+	return split
+}
+
+func refuse(group []*finding.Finding, err error) {
+	for _, f := range group {
+		f.Action = finding.None
+		f.Message += " (edit it by hand: " + err.Error() + ")"
+	}
+}
+
+// commentGoes lets a comment go with a setting when it speaks of that alone.
+func commentGoes(chosen []*finding.Finding, settings []setting.Setting) func(string, finding.Edit) bool {
+	return func(comment string, e finding.Edit) bool {
+		for _, f := range chosen {
+			for _, place := range f.Places {
+				if place.String() == e.Path.String() {
+					return rule.SpeaksOnlyOf(comment, *f, settings)
+				}
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,143 @@
+package fn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/report"
+	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/stream"
+)
+
+// The exit codes of the contract.
+const (
+	ExitClean    = 0 // nothing of severity error remains
+	ExitFindings = 1 // at least one error remains, or a check would change something
+	ExitUnable   = 2 // the work could not be done and nothing was written
+)
+
+// Serve is the KRM function: one ResourceList is read, one complete ResourceList
+// with results is written, or one line to stderr and nothing to stdout. It
+// returns the exit code. It reads no environment.
+func Serve(stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			code = unable(stderr, fmt.Errorf("internal fault, please report the input: %v", fault))
+		}
+	}()
+	data, err := io.ReadAll(stdin)
+	if err != nil {
+		return unable(stderr, fmt.Errorf("cannot read standard input: %w", err))
+	}
+	written, out, err := run(data)
+	if err != nil {
+		return unable(stderr, err)
+	}
+	if _, err := stdout.Write(written); err != nil {
+		return unable(stderr, fmt.Errorf("cannot write standard output: %w", err))
+	}
+	_ = report.WriteErrorsFirst(stderr, out.Report) // the findings are in results as well
+	if out.Failed {
+		return ExitFindings
+	}
+	return ExitClean
+}
+
+func unable(stderr io.Writer, err error) int {
+	fmt.Fprintln(stderr, "trimtab:", strings.Join(strings.Fields(err.Error()), " "))
+	return ExitUnable
+}
+
+// run makes the output ResourceList from the input one.
+func run(data []byte) ([]byte, *Outcome, error) {
+	source, err := stream.ParseResourceList(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := functionConfig(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := Process(Input{
+		Sources: []*stream.Source{source}, Configs: []*config.Config{chosen}, Mode: chosen.Kind,
+		OnlySelected: true, HostEncodes: true,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	written := data
+	if changed, ok := out.Changed[source]; ok {
+		written = changed
+	}
+	written, err = withResults(written, out.Report)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(bytes.TrimSpace(written)) == 0 {
+		return nil, nil, errors.New("internal fault: the output is empty, please report the input")
+	}
+	return written, out, nil
+}
+
+func functionConfig(source *stream.Source) (*config.Config, error) {
+	if source.List == nil || source.List.FunctionConfig == nil {
+		return config.Default(), nil
+	}
+	root, err := source.List.FunctionConfig.Root()
+	if err != nil {
+		return nil, err
+	}
+	return config.Decode(root, config.FunctionConfig, rule.Names())
+}
+
+// withResults adds the findings to the results of a ResourceList.
+func withResults(data []byte, found report.Report) ([]byte, error) {
+	results := report.Results(found)
+	if len(results) == 0 {
+		return data, nil
+	}
+	source, err := stream.ParseResourceList(data)
+	if err != nil {
+		return nil, fmt.Errorf("the changed list does not parse, nothing was written: %w", err)
+	}
+	entries := make([]any, len(results))
+	for i, result := range results {
+		entries[i] = result
+	}
+	splices, err := source.ResultsSplice(entries)
+	if err != nil {
+		return nil, err
+	}
+	return stream.Apply(data, splices)
+}
+
+// hostFile is the file and the index in it that a host's annotations give an
+// object. kustomize invents a path after another function has run; there only
+// its origin annotation tells the truth.
+func hostFile(annotations map[string]string) (string, int) {
+	if origin := annotations["config.kubernetes.io/origin"]; origin != "" {
+		var from struct {
+			Path string `yaml:"path"`
+		}
+		if yaml.Unmarshal([]byte(origin), &from) == nil && from.Path != "" {
+			return from.Path, 0
+		}
+	}
+	if _, kustomize := annotations["kustomize.config.k8s.io/id"]; kustomize {
+		return "", 0
+	}
+	for _, prefix := range []string{"internal.config.kubernetes.io/", "config.kubernetes.io/"} {
+		if file := annotations[prefix+"path"]; file != "" {
+			index, _ := strconv.Atoi(annotations[prefix+"index"])
+			return file, index
+		}
+	}
+	return "", 0
+}

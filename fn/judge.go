@@ -1,0 +1,236 @@
+package fn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trimtab/trimtab/internal/argv"
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/edit"
+	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/facts"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/report"
+	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
+	"github.com/trimtab/trimtab/validators"
+)
+
+// judgements are what the rules say about all servers of a run.
+type judgements struct{ servers []judged }
+
+// judged is one server with what was found.
+type judged struct {
+	*server.Server
+	facts    *facts.Gathered
+	config   *config.Config
+	settings []setting.Setting
+	findings []finding.Finding
+	// undecided lack a fact; their Needs name it.
+	undecided []finding.Finding
+}
+
+// place tells items of two readings of the same input apart.
+type place struct{ source, item int }
+
+// judge finds the servers and judges those of the wanted items; nil wants all.
+func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgements, error) {
+	var items []*stream.Item
+	at := map[*stream.Item]place{}
+	for s, source := range sources {
+		for i, item := range source.Items {
+			at[item] = place{s, i}
+		}
+		items = append(items, source.Items...)
+	}
+	servers, err := server.Find(items)
+	if err != nil {
+		return nil, err
+	}
+	all := &judgements{}
+	rules := validators.All()
+	for _, s := range servers {
+		if wanted != nil && !wanted[at[s.Item]] {
+			continue
+		}
+		chosen, ok, err := in.configFor(s)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		one, err := judgeServer(s, chosen, rules)
+		if err != nil {
+			return nil, err
+		}
+		all.servers = append(all.servers, *one)
+	}
+	return all, nil
+}
+
+// configFor merges the configs that select a server.
+func (in Input) configFor(s *server.Server) (*config.Config, bool, error) {
+	var selecting []*config.Config
+	for _, c := range in.Configs {
+		if c.Selects(s.Object.Kind, s.Object.Name, s.Object.Namespace, s.Labels, s.Container) {
+			selecting = append(selecting, c)
+		}
+	}
+	if len(selecting) == 0 {
+		return config.Default(), !in.OnlySelected || len(in.Configs) == 0, nil
+	}
+	merged, err := config.Merge(selecting)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s %s: %w", s.Object.Kind, s.Object.Name, err)
+	}
+	return merged, true, nil
+}
+
+func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
+	named := func(err error) error { return fmt.Errorf("%s %s: %w", s.Object.Kind, s.Object.Name, err) }
+	overrides, err := config.DecodeAnnotations(s.Annotations, rule.Names())
+	if err != nil {
+		return nil, named(err)
+	}
+	catalogued, err := catalogue.Load(s.Engine)
+	if err != nil {
+		return nil, named(err)
+	}
+	gathered, err := facts.Gather(s, catalogued, &chosen.Spec, overrides)
+	if err != nil {
+		return nil, named(err)
+	}
+	known, err := engine.Load(s.Engine)
+	if err != nil {
+		return nil, err
+	}
+	settingsAt := settingsByRelease(s, catalogued, gathered)
+	one := &judged{Server: s, facts: gathered, config: chosen}
+	if newest, ok := gathered.Span.Newest(); ok {
+		one.settings, _ = settingsAt(newest)
+	}
+	result, err := rule.Run(rules, rule.Server{Server: s, Facts: gathered}, known, catalogued, settingsAt)
+	if err != nil {
+		return nil, named(err)
+	}
+	policy := rule.Policy{
+		Rules: chosen.Spec.Rules, Keep: chosen.Spec.Keep,
+		KeepHere: overrides.Keep, IgnoreHere: overrides.Ignore,
+		Engine: catalogued, Span: gathered.Span, Settings: one.settings,
+		Comments: func(f finding.Finding) []string { return edit.Comments(s.Item, f.Places) },
+	}
+	about := finding.Finding{Object: s.Object, Container: s.Container}
+	one.findings = rule.Decide(result.Findings, policy, about)
+	for i := range one.findings {
+		one.locate(&one.findings[i])
+	}
+	one.undecided = undecidedFor(chosen, result.Undecided)
+	return one, nil
+}
+
+// settingsByRelease reads the command line as each release would, and adds the
+// variables, which are the same in all.
+func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered *facts.Gathered) func(catalogue.Release) ([]setting.Setting, string) {
+	var gpus *int64
+	if count, ok := gathered.Set["gpu.count"].Value.(int64); ok {
+		gpus = &count
+	}
+	words := s.CommandLine(gpus)
+	variables := make([]setting.Setting, 0, len(s.Env))
+	for _, v := range s.Env {
+		variables = append(variables, setting.Setting{
+			Name: "env/" + v.Name, Spelled: v.Name, Values: []string{v.Value}, Unknown: v.Unknown,
+			Origin: setting.Origin{Kind: setting.Env, Path: v.Path}, Places: []setting.Path{v.Path},
+		})
+	}
+	return func(release catalogue.Release) ([]setting.Setting, string) {
+		line := argv.Parse(catalogued, release, argv.Mode(s.Mode), words)
+		opaque := ""
+		if line.Opaque {
+			opaque = "the arguments behind " + opaqueWord(line)
+		}
+		return slices.Concat(line.Settings, variables), opaque
+	}
+}
+
+func opaqueWord(line argv.Line) string {
+	for _, stray := range line.Stray {
+		if stray.Unknown {
+			return stray.Text
+		}
+	}
+	return "a variable"
+}
+
+// undecidedFor are the findings that lack a fact, of the rules that are on.
+func undecidedFor(chosen *config.Config, lacking []finding.Finding) []finding.Finding {
+	return slices.DeleteFunc(lacking, func(f finding.Finding) bool { return chosen.Spec.Rules[f.Rule].Off })
+}
+
+// locate fills in where in the input a finding stands. Inside a host the file
+// is the one the host's annotations name, and lines mean nothing.
+func (j *judged) locate(f *finding.Finding) {
+	if j.Item.Source.List != nil {
+		f.File, f.FileIndex = hostFile(j.Annotations)
+		return
+	}
+	f.File, f.FileIndex = j.Item.Source.Name, j.Item.Index
+	root, err := j.Item.Root()
+	if err != nil || root == nil {
+		return
+	}
+	node := server.Lookup(root, f.Origin.Path)
+	if node == nil {
+		node = root
+	}
+	f.Line, f.Column = j.Item.Position(node)
+}
+
+func (j *judged) summary() report.Server {
+	gpu, _ := j.facts.Set["gpu.name"].Value.(string)
+	return report.Server{
+		Object: j.Object, Container: j.Container, Engine: j.Engine,
+		Version: versionText(j.facts.Span), GPU: gpu,
+	}
+}
+
+// versionText is a release, or the range of those that are possible.
+func versionText(span catalogue.Span) string {
+	switch n := len(span.Releases); {
+	case span.Exact && n == 1:
+		return span.Releases[0].Version
+	case n == 0 || span.Newer || span.Floating:
+		return span.Text
+	default:
+		return ">=" + span.Releases[0].Version + ",<=" + span.Releases[n-1].Version
+	}
+}
+
+// edits are the findings that a trim would act on.
+func (j *judgements) edits() []finding.Finding {
+	var acting []finding.Finding
+	for _, s := range j.servers {
+		for _, f := range s.findings {
+			if f.Action != finding.None {
+				acting = append(acting, f)
+			}
+		}
+	}
+	return acting
+}
+
+// about finds the same server in another reading of the input.
+func (j *judgements) about(other *judged) *judged {
+	for i := range j.servers {
+		s := &j.servers[i]
+		if s.Object == other.Object && s.Container == other.Container && s.Item.Index == other.Item.Index &&
+			s.Item.Source.Name == other.Item.Source.Name && s.Path.String() == other.Path.String() {
+			return s
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+// Package fn is the pipeline: manifests and configs go in, findings and changed
+// bytes come out. Serve runs it as a KRM function; package cli runs it on files.
+package fn
+
+import (
+	"fmt"
+
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/report"
+	"github.com/trimtab/trimtab/internal/stream"
+)
+
+// Input is what one run works on.
+type Input struct {
+	Sources []*stream.Source
+	Configs []*config.Config
+	Mode    config.Mode
+	// OnlySelected leaves servers alone that no config selects; otherwise they
+	// are judged as without a config.
+	OnlySelected bool
+	// HostEncodes is true where whoever reads the output encodes it anew: an
+	// item whose bytes cannot be spliced is then encoded alone.
+	HostEncodes bool
+}
+
+// Outcome is what one run found, and what it changes.
+type Outcome struct {
+	Report report.Report
+	// Changed holds the new bytes of each source that changes.
+	Changed map[*stream.Source][]byte
+	// Failed is true when a finding remains at or above the severity that the
+	// config of its server names in failOn.
+	Failed bool
+}
+
+// Process is the pipeline: find the servers, judge their settings, and for Trim
+// edit what the findings say, read the result again and judge it once more.
+// Errors mean that the work could not be done; findings are no errors.
+func Process(in Input) (*Outcome, error) {
+	judged, err := judge(in, in.Sources, nil)
+	if err != nil || in.Mode == config.Verify {
+		return outcome(judged, nil), err
+	}
+	changes, err := change(in, judged)
+	if err != nil || len(changes.bytes) == 0 {
+		return outcome(judged, nil), err
+	}
+	rewritten, err := reread(in.Sources, changes.bytes)
+	if err != nil {
+		return nil, err
+	}
+	again, err := judge(in, rewritten, changes.items)
+	if err != nil {
+		return nil, err
+	}
+	if open := again.edits(); len(open) > 0 {
+		return nil, fmt.Errorf("%s of %s %s would change again on its own output; nothing was written, please report this manifest",
+			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
+	}
+	judged.settle(again)
+	return outcome(judged, changes.bytes), nil
+}
+
+// reread parses the sources that changed; the others stay as they are.
+func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*stream.Source, error) {
+	rewritten := make([]*stream.Source, len(sources))
+	for i, source := range sources {
+		data, ok := changed[source]
+		if !ok {
+			rewritten[i] = source
+			continue
+		}
+		parse := stream.ParseDocuments
+		if source.List != nil {
+			parse = func(_ string, data []byte) (*stream.Source, error) { return stream.ParseResourceList(data) }
+		}
+		again, err := parse(source.Name, data)
+		if err != nil {
+			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
+		}
+		rewritten[i] = again
+	}
+	return rewritten, nil
+}
+
+// settle takes the findings of the second pass for the servers that were
+// edited: what was fixed is information, what is new is added. Positions stay
+// those of the input.
+func (j *judgements) settle(again *judgements) {
+	for i := range j.servers {
+		before := &j.servers[i]
+		after := again.about(before)
+		if after == nil {
+			continue
+		}
+		known := map[string]bool{}
+		for k := range before.findings {
+			f := &before.findings[k]
+			known[identity(*f)] = true
+			if f.Action != finding.None {
+				f.Fixed, f.Severity = true, finding.Info
+			}
+		}
+		for _, f := range after.findings {
+			if !known[identity(f)] {
+				before.findings = append(before.findings, f)
+			}
+		}
+	}
+}
+
+// identity tells findings of one server apart without their place, which moves
+// when lines go.
+func identity(f finding.Finding) string {
+	return f.Rule + "\x00" + f.Setting + "\x00" + f.Value
+}
+
+func outcome(judged *judgements, changed map[*stream.Source][]byte) *Outcome {
+	if judged == nil {
+		return nil
+	}
+	out := &Outcome{Changed: changed}
+	var found []finding.Finding
+	var servers []report.Server
+	for _, s := range judged.servers {
+		found = append(found, s.findings...)
+		found = append(found, s.undecided...)
+		servers = append(servers, s.summary())
+		for _, f := range s.findings {
+			out.Failed = out.Failed || !f.Fixed && s.config.Spec.FailOn.Fails(f.Severity)
+		}
+	}
+	out.Report = report.New(found, servers)
+	return out
+}
