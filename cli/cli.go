@@ -1,0 +1,85 @@
+// Package cli is the command line: flags and paths go in, calls to package fn
+// are made, and findings, documents and diffs come out. The exit code is that
+// of the contract.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trimtab/trimtab/fn"
+)
+
+// Streams are what a run reads and writes. The terminal fields tell whether a
+// person looks at the stream, and Color whether colours are wanted there.
+type Streams struct {
+	In            io.Reader
+	Out, Err      io.Writer
+	OutIsTerminal bool
+	Color         bool
+	InIsTerminal  bool
+}
+
+// Run carries out one command line (without the program's name) and returns the
+// exit code. No argument at all means KRM function.
+func Run(args []string, streams Streams) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			code = unable(streams, fmt.Errorf("internal fault, please report the input: %v", fault))
+		}
+	}()
+	if len(args) == 0 && !streams.InIsTerminal {
+		return fn.Serve(streams.In, streams.Out, streams.Err)
+	}
+	code = fn.ExitClean
+	root := command(streams, &code)
+	if len(args) == 0 {
+		root.SetOut(streams.Err)
+		_ = root.Usage()
+		return fn.ExitUnable
+	}
+	root.SetArgs(args)
+	if err := root.Execute(); err != nil {
+		return unable(streams, err)
+	}
+	return code
+}
+
+func unable(streams Streams, err error) int {
+	fmt.Fprintln(streams.Err, "trimtab:", strings.Join(strings.Fields(err.Error()), " "))
+	return fn.ExitUnable
+}
+
+func command(streams Streams, code *int) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "trimtab",
+		Short: "Keep the manifests of LLM servers true",
+		Long: `trimtab reads the manifests of vLLM and SGLang servers, knows what every engine
+version really does with every setting, and removes what does nothing.
+
+Without arguments it is a KRM function: a ResourceList comes in on standard
+input, configured by functionConfig alone (kustomize, kpt).`,
+		SilenceUsage: true, SilenceErrors: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return errors.New("say what to do: `trimtab verify PATH…` or `trimtab trim PATH…`")
+		},
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.Err)
+	root.SuggestionsMinimumDistance = 3
+	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), versionCommand(streams))
+	return root
+}
+
+// outputFormat checks the value of -o.
+func outputFormat(format string) error {
+	if format != "text" && format != "json" {
+		return fmt.Errorf("`-o %s` is no output format: use text or json", format)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/natefinch/atomic"
+	"github.com/spf13/cobra"
+
+	"github.com/trimtab/trimtab/fn"
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/report"
+)
+
+type trimOptions struct {
+	configs []string
+	format  string
+	write   bool
+	check   bool
+}
+
+func trimCommand(streams Streams, code *int) *cobra.Command {
+	var options trimOptions
+	cmd := &cobra.Command{
+		Use:   "trim [-c config] [-w|--check] [-o text|json] PATH…|-",
+		Short: "Remove what does nothing; print a diff, or write with -w",
+		Long: `trim prints a unified diff of what it would change; with -w it writes the files.
+For - it reads documents from standard input and writes them to standard output.
+Findings go to standard error.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, paths []string) error {
+			return trim(streams, paths, options, code)
+		},
+	}
+	inputFlags(cmd, &options.configs, &options.format)
+	cmd.Flags().BoolVarP(&options.write, "write", "w", false, "write the files instead of printing a diff")
+	cmd.Flags().BoolVar(&options.check, "check", false, "exit 1 if anything would change")
+	return cmd
+}
+
+func trim(streams Streams, paths []string, options trimOptions, code *int) error {
+	if err := outputFormat(options.format); err != nil {
+		return err
+	}
+	filter := len(paths) == 1 && paths[0] == stdinName
+	if options.write && (options.check || filter) {
+		return errors.New("`-w` goes with files, and not with `--check`")
+	}
+	in, err := gather(streams, paths, options.configs)
+	if err != nil {
+		return err
+	}
+	in.Mode = config.Trim
+	out, err := fn.Process(*in)
+	if err != nil {
+		return err
+	}
+	if out.Failed || options.check && len(out.Changed) > 0 {
+		*code = fn.ExitFindings
+	}
+	if err := writeChanges(streams, in, out, options, filter); err != nil {
+		return err
+	}
+	if options.format == "json" {
+		return report.WriteJSON(streams.Err, out.Report)
+	}
+	return report.WriteErrorsFirst(streams.Err, out.Report)
+}
+
+// writeChanges writes the documents for a filter, the files with -w, and a diff
+// otherwise.
+func writeChanges(streams Streams, in *fn.Input, out *fn.Outcome, options trimOptions, filter bool) error {
+	for _, source := range in.Sources {
+		changed, ok := out.Changed[source]
+		switch {
+		case filter && !options.check:
+			if !ok {
+				changed = source.Data
+			}
+			if _, err := streams.Out.Write(changed); err != nil {
+				return err
+			}
+		case !ok:
+		case options.write:
+			if err := writeFile(source.Name, changed); err != nil {
+				return err
+			}
+		default:
+			if _, err := fmt.Fprint(streams.Out, diff(source.Name, source.Data, changed)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFile replaces a file at once and keeps its mode; of a symbolic link the
+// target is replaced.
+func writeFile(name string, data []byte) error {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	return atomic.WriteFile(target, bytes.NewReader(data))
+}
+
+// diff is a unified diff that `patch -p1` and `git apply` take.
+func diff(name string, before, after []byte) string {
+	slashed := strings.TrimPrefix(filepath.ToSlash(name), "/")
+	return udiff.Unified("a/"+slashed, "b/"+slashed, string(before), string(after))
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rooms are the packages from left to right: data flows one way, so a room
+// imports only rooms to its left.
+var rooms = []string{
+	"engines",
+	"internal/setting", "internal/finding",
+	"internal/stream",
+	"internal/catalogue",
+	"internal/server",
+	"internal/config",
+	"internal/facts",
+	"internal/argv",
+	"internal/engine",
+	"internal/rule",
+	"validators", "transformers",
+	"internal/edit",
+	"internal/report",
+	"fn",
+	"cli",
+	"",
+}
+
+func TestRoomsImportOnlyToTheLeft(t *testing.T) {
+	const module = "github.com/trimtab/trimtab"
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
+	require.NoError(t, err)
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		room := strings.TrimPrefix(strings.TrimPrefix(words[0], module), "/")
+		if strings.HasPrefix(room, "hack/") || room == "e2e" {
+			continue // tools and tests are no rooms
+		}
+		here := slices.Index(rooms, room)
+		require.NotEqual(t, -1, here, "package %q is in no room: add it to the list where its data flows", room)
+		seen++
+		for _, imported := range words[1:] {
+			other, ours := strings.CutPrefix(imported, module+"/")
+			if !ours {
+				continue
+			}
+			require.Less(t, slices.Index(rooms, other), here, "%q must not import %q", room, other)
+			pair := []string{room, other}
+			require.False(t, slices.Contains(pair, "validators") && slices.Contains(pair, "transformers"),
+				"validators and transformers never import each other")
+		}
+	}
+	require.Equal(t, len(rooms), seen, "a room of the list has no package")
+}
+
+func TestWhatTheBinaryMustNotLink(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		require.NotEqual(t, "os/exec", dep, "a function starts no programs")
+		require.NotEqual(t, "net/http", dep, "a function asks no network")
+		require.False(t, strings.Contains(dep, "kyaml/openapi"), "the OpenAPI schema costs 80 ms and 40 MB at first use")
+	}
+}
