@@ -50,8 +50,8 @@ type Gathered struct {
 // settledBy names the field that would make a fact known, where that is not
 // the fact's own name in the config.
 var settledBy = map[string]string{
-	"gpu.indexes":   "gpu.count",
-	"gpu.whole":     "gpu.count",
+	"gpu.indexes":   "resources",
+	"gpu.whole":     "resources",
 	"server.direct": "command",
 	"server.onePod": "kind",
 }
