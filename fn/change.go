@@ -16,16 +16,18 @@ import (
 type changes struct {
 	bytes map[*stream.Source][]byte
 	items map[place]bool
+	// refused are the findings, by server and identity, whose edit cannot be made.
+	refused map[string]bool
 }
 
 // change turns the findings of all servers into edits of their items. Findings
 // whose edit cannot be made safely lose their action and say so.
 func change(in Input, all *judgements) (*changes, error) {
-	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}}
+	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}, refused: map[string]bool{}}
 	for s, source := range in.Sources {
 		var splices []stream.Splice
 		for i, item := range source.Items {
-			planned := planItem(in, item, all.of(item))
+			planned := made.planItem(in, item, all.of(item))
 			if len(planned) == 0 {
 				continue
 			}
@@ -58,14 +60,16 @@ func (j *judgements) of(item *stream.Item) []*judged {
 // planItem plans all edits of one item together; when that is refused, one
 // group of findings after the other, so that only those that cannot be edited
 // are left out.
-func planItem(in Input, item *stream.Item, servers []*judged) []stream.Splice {
+func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []stream.Splice {
 	var acting []*finding.Finding
+	owner := map[*finding.Finding]*judged{}
 	var settings []setting.Setting
 	for _, s := range servers {
 		settings = append(settings, s.settings...)
 		for i := range s.findings {
 			if s.findings[i].Action != finding.None {
 				acting = append(acting, &s.findings[i])
+				owner[&s.findings[i]] = s
 			}
 		}
 	}
@@ -91,7 +95,11 @@ func planItem(in Input, item *stream.Item, servers []*judged) []stream.Splice {
 	for _, group := range groups(acting) {
 		tried, err := plan(append(accepted[:len(accepted):len(accepted)], group...))
 		if err != nil {
-			refuse(group, err)
+			for _, f := range group {
+				made.refused[owner[f].key()+identity(*f)] = true
+				f.Action = finding.None
+				f.Message += " (edit it by hand: " + err.Error() + ")"
+			}
 			continue
 		}
 		accepted, planned = append(accepted, group...), tried
@@ -121,13 +129,6 @@ func groups(acting []*finding.Finding) [][]*finding.Finding {
 		split[i] = append(split[i], f)
 	}
 	return split
-}
-
-func refuse(group []*finding.Finding, err error) {
-	for _, f := range group {
-		f.Action = finding.None
-		f.Message += " (edit it by hand: " + err.Error() + ")"
-	}
 }
 
 // commentGoes lets a comment go with a setting when it speaks of that alone.

@@ -3,6 +3,8 @@ package fn
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/trimtab/trimtab/internal/argv"
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -69,7 +71,36 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		}
 		all.servers = append(all.servers, *one)
 	}
+	all.settleExceptions()
 	return all, nil
+}
+
+// settleExceptions: an annotation speaks for all servers of its object, so an
+// exception is stale only where none of them uses it, and is said once.
+func (j *judgements) settleExceptions() {
+	type claim struct {
+		item  *stream.Item
+		entry string
+	}
+	servers, claims, said := map[*stream.Item]int{}, map[claim]int{}, map[claim]bool{}
+	isStale := func(f finding.Finding) bool { return f.Rule == "stale-exception" }
+	for _, s := range j.servers {
+		servers[s.Item]++
+		for _, f := range s.findings {
+			if isStale(f) {
+				claims[claim{s.Item, f.Value}]++
+			}
+		}
+	}
+	for i := range j.servers {
+		s := &j.servers[i]
+		s.findings = slices.DeleteFunc(s.findings, func(f finding.Finding) bool {
+			c := claim{s.Item, f.Value}
+			drop := isStale(f) && (claims[c] < servers[s.Item] || said[c])
+			said[c] = said[c] || isStale(f)
+			return drop
+		})
+	}
 }
 
 // configFor merges the configs that select a server.
@@ -210,12 +241,14 @@ func versionText(span catalogue.Span) string {
 	}
 }
 
-// edits are the findings that a trim would act on.
-func (j *judgements) edits() []finding.Finding {
+// stillOpen are the findings that a second trim would act on. Those whose edit
+// was refused in the first are not: they are left to the user.
+func (j *judgements) stillOpen(made *changes) []finding.Finding {
 	var acting []finding.Finding
-	for _, s := range j.servers {
+	for i := range j.servers {
+		s := &j.servers[i]
 		for _, f := range s.findings {
-			if f.Action != finding.None {
+			if f.Action != finding.None && !made.refused[s.key()+identity(f)] {
 				acting = append(acting, f)
 			}
 		}
@@ -223,12 +256,15 @@ func (j *judgements) edits() []finding.Finding {
 	return acting
 }
 
+// key tells the servers of one input apart, in every reading of it.
+func (j *judged) key() string {
+	return strings.Join([]string{j.Item.Source.Name, strconv.Itoa(j.Item.Index), strconv.Itoa(j.Item.Element), j.Path.String()}, "\x00") + "\x00"
+}
+
 // about finds the same server in another reading of the input.
 func (j *judgements) about(other *judged) *judged {
 	for i := range j.servers {
-		s := &j.servers[i]
-		if s.Object == other.Object && s.Container == other.Container && s.Item.Index == other.Item.Index &&
-			s.Item.Source.Name == other.Item.Source.Name && s.Path.String() == other.Path.String() {
+		if s := &j.servers[i]; s.key() == other.key() {
 			return s
 		}
 	}

@@ -54,7 +54,7 @@ func Process(in Input) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if open := again.edits(); len(open) > 0 {
+	if open := again.stillOpen(changes); len(open) > 0 {
 		return nil, fmt.Errorf("%s of %s %s would change again on its own output; nothing was written, please report this manifest",
 			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
 	}

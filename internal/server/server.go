@@ -173,7 +173,7 @@ func words(node *yaml.Node, path setting.Path) ([]setting.Word, bool) {
 			return nil, false
 		}
 		list = append(list, setting.Word{
-			Text:    element.Value,
+			Text:    text(element), // null is the empty string, as Kubernetes decodes it
 			Unknown: decidedElsewhere(element.Value),
 			Origin:  setting.Origin{Kind: setting.Argument, Path: path.Join(i)},
 		})

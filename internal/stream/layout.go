@@ -284,11 +284,18 @@ func (l *layouter) flowMapping(n *yaml.Node, span *Span) error {
 
 func (l *layouter) flowPair(key, value *yaml.Node, indent int) error {
 	l.skip()
-	if l.at() == '?' {
-		return l.fail(key, "simple key")
+	explicit, mark := l.at() == '?' && l.pos+1 < len(l.data) && blankOrEnd(l.data, l.pos+1), NoOffset
+	if explicit {
+		mark = l.pos
+		l.pos++
 	}
-	if err := l.node(key, indent, true, NoOffset); err != nil {
+	if err := l.node(key, indent, true, mark); err != nil {
 		return err
+	}
+	if explicit {
+		span := l.spans[key]
+		span.Explicit = true
+		l.spans[key] = span
 	}
 	colon := skipSpace(l.data, l.pos)
 	if colon < len(l.data) && l.data[colon] == ':' {

@@ -20,7 +20,7 @@ func parsedItems(source *Source, doc *document, root *yaml.Node) ([]*Item, error
 	}
 	layout, err := newLayout(&doc.region, root)
 	if err != nil {
-		return nil, err
+		return opaqueItems(source, doc, root, list)
 	}
 	own := independent(doc, root, list)
 	end := doc.blockEnd(root, "items", layout)
@@ -46,6 +46,28 @@ func parsedItems(source *Source, doc *document, root *yaml.Node) ([]*Item, error
 		}
 		if own[i] && item.root != nil && layout.detachable(source.Data, n, item.start) {
 			item.detach(n, span.Mark)
+		}
+		items[i] = item
+	}
+	return items, nil
+}
+
+// opaqueItems returns the items of a list whose text is written in a way that
+// is not understood: they can be read, and their edits are refused for want of
+// a layout. The text of each is the whole document.
+func opaqueItems(source *Source, doc *document, root, list *yaml.Node) ([]*Item, error) {
+	items := make([]*Item, len(list.Content))
+	for i, n := range list.Content {
+		item := &Item{Source: source, Index: i, Element: i, region: &doc.region, shared: true, decoded: true, tree: root, root: n}
+		item.start, item.end = doc.start, doc.end
+		if n.Kind == yaml.AliasNode {
+			item.Aliased, item.root = true, n.Alias
+		}
+		switch {
+		case isNull(item.root):
+			item.root = nil
+		case item.root.Kind != yaml.MappingNode:
+			return nil, fmt.Errorf("item %d of the list, at line %d, is no object", i, doc.line+n.Line-1)
 		}
 		items[i] = item
 	}
@@ -162,8 +184,9 @@ func (l *ResourceList) parsedConfig(source *Source) (*Item, error) {
 		item.Aliased, item.root = true, config.Alias
 	}
 	layout, err := newLayout(&l.doc.region, l.root)
-	if err != nil {
-		return nil, err
+	if err != nil { // it is only read: the whole document stands in for its text
+		item.start, item.end = l.doc.start, l.doc.end
+		return item, nil
 	}
 	item.start, item.end, item.layout = layout[key].Start, layout[config].End, layout
 	if l.root.Style&yaml.FlowStyle == 0 {

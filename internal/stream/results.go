@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -119,6 +121,8 @@ func (w *resultsWriter) extend(r *region, root, old *yaml.Node, empty int) (Spli
 		return Splice{Offset: span.Content, Delete: span.End - span.Content, Insert: text}, err
 	case old.Kind != yaml.SequenceNode:
 		return Splice{}, errors.New("`results` of the ResourceList is no list")
+	case !w.leaveOut(old):
+		return Splice{Offset: span.End}, nil
 	case old.Style&yaml.FlowStyle != 0:
 		last := layout[old.Content[len(old.Content)-1]]
 		text, err := w.flow()
@@ -128,6 +132,22 @@ func (w *resultsWriter) extend(r *region, root, old *yaml.Node, empty int) (Spli
 		return Splice{Offset: last.End, Insert: ", " + text}, err
 	}
 	return w.append(layout[old.Content[0]].Mark, span.End)
+}
+
+// leaveOut drops the new results that stand in the list already, as on a second
+// run over one's own output; false when none is left.
+func (w *resultsWriter) leaveOut(old *yaml.Node) bool {
+	w.nodes = slices.DeleteFunc(w.nodes, func(n *yaml.Node) bool {
+		return slices.ContainsFunc(old.Content, func(known *yaml.Node) bool { return sameResult(n, known) })
+	})
+	return len(w.nodes) > 0
+}
+
+// sameResult compares two results without their style; keys may stand in any
+// order.
+func sameResult(a, b *yaml.Node) bool {
+	var valueA, valueB any
+	return a.Decode(&valueA) == nil && b.Decode(&valueB) == nil && reflect.DeepEqual(valueA, valueB)
 }
 
 // append adds elements behind the block sequence that ends at end and has its
