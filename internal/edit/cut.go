@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"bytes"
+	"slices"
 	"sort"
 	"strings"
 
@@ -28,15 +30,22 @@ type share struct {
 // cutter turns a plan into splices.
 type cutter struct {
 	*plan
+	source  *stream.Source
 	inline  []cut
 	lines   []cut // whole lines
 	shares  []share
 	inserts []stream.Splice
+	adds    []addition
+	// fills are the texts that come in place of what is cut at an offset.
+	fills map[int]string
+	// inPlace holds the collections whose growth stands where their first part
+	// stood.
+	inPlace map[*yaml.Node]bool
 }
 
 // splices returns the plan's splices, sorted.
 func (p *plan) splices() ([]stream.Splice, error) {
-	c := &cutter{plan: p}
+	c := &cutter{plan: p, source: p.item.Source, fills: map[int]string{}, inPlace: map[*yaml.Node]bool{}}
 	done := map[*yaml.Node]bool{}
 	for _, n := range p.order {
 		if done[n] || p.insideGone(n) {
@@ -58,6 +67,9 @@ func (p *plan) splices() ([]stream.Splice, error) {
 			done[n] = true
 			c.scalar(n, e)
 		}
+	}
+	for _, n := range p.grown {
+		c.grow(n)
 	}
 	c.inlineCuts()
 	c.shareCuts()
@@ -117,10 +129,15 @@ func (c *cutter) block(n *yaml.Node) {
 		region := c.region(n, child)
 		switch {
 		case i == 0 && c.emptied[n] && at.key == nil:
-			end, _ := stream.LineEnd(c.data, region.end)
+			end, _ := c.source.LineEnd(region.end)
 			c.inserts = append(c.inserts, stream.Splice{Offset: region.start, Delete: end - region.start, Insert: empty(n)})
 		case c.ownsLine(region.start):
 			c.cutLines(region)
+		case i == 0 && next < 0 && c.growth[n] != nil:
+			c.inPlace[n] = true
+			end, _ := c.source.LineEnd(region.end)
+			text := strings.TrimSuffix(strings.TrimLeft(c.newLines(n), " "), c.newline(region.start))
+			c.inserts = append(c.inserts, stream.Splice{Offset: region.start, Delete: end - region.start, Insert: text})
 		default:
 			c.shares = append(c.shares, share{cut: region, next: next})
 		}
@@ -137,16 +154,29 @@ func empty(n *yaml.Node) string {
 
 // ownsLine reports whether only blanks stand before i on its line.
 func (c *cutter) ownsLine(i int) bool {
-	return blank(c.data[stream.LineStart(c.data, i):i])
+	for i > 0 && isBlank(c.data[i-1]) {
+		i--
+	}
+	return c.source.LineStart(i) == i
 }
 
-func blank(text []byte) bool { return strings.Trim(string(text), " \t") == "" }
+// restIsComment reports whether only blanks and a comment stand at i and behind
+// it on its line.
+func (c *cutter) restIsComment(i int) bool {
+	end, _ := c.source.LineEnd(i)
+	for i < end && isBlank(c.data[i]) {
+		i++
+	}
+	return i == end || c.data[i] == '#'
+}
+
+func blank(text []byte) bool { return len(bytes.Trim(text, " \t")) == 0 }
 
 // cutLines cuts the whole lines of a region, and the comment above it if that
 // goes with it.
 func (c *cutter) cutLines(region cut) {
-	start := stream.LineStart(c.data, region.start)
-	_, next := stream.LineEnd(c.data, region.end)
+	start := c.source.LineStart(region.start)
+	_, next := c.source.LineEnd(region.end)
 	comment := c.commentAbove(start, c.data[start:region.start])
 	if comment < start && c.commentGoes != nil && c.commentGoes(commentText(c.data[comment:start]), region.edit) {
 		start = comment
@@ -157,15 +187,11 @@ func (c *cutter) cutLines(region cut) {
 // commentAbove returns the start of the block of comment lines with this
 // indentation that ends at start, or start if there is none.
 func (c *cutter) commentAbove(start int, indent []byte) int {
-	top := start
+	top, sign := start, append(bytes.Clone(indent), '#')
 	for top > 0 {
-		above := stream.LineStart(c.data, top-1)
-		if c.data[top-1] == '\n' && top > 1 && c.data[top-2] == '\r' {
-			above = stream.LineStart(c.data, top-2)
-		}
-		line := string(c.data[above:top])
-		if !strings.HasPrefix(line, string(indent)+"#") {
-			return top
+		above := c.source.LineStart(top - 1)
+		if !bytes.HasPrefix(c.data[above:top], sign) {
+			break
 		}
 		top = above
 	}
@@ -199,14 +225,16 @@ func (c *cutter) flow(n *yaml.Node) {
 		last--
 	}
 	// Where the last part has no comma behind it, the last that stays must not
-	// have one either.
-	if end := c.layout[parts[len(parts)-1].value]; last < len(parts)-1 && end.Comma < 0 {
+	// have one either, unless something comes behind it.
+	if end := c.layout[parts[len(parts)-1].value]; c.growth[n] == nil && last < len(parts)-1 && end.Comma < 0 {
 		stays := c.layout[parts[last].value]
 		comma := cut{start: stays.Comma, end: stays.Comma + 1, exact: true}
-		if blank(c.data[stays.End:stays.Comma]) {
+		if comma.start >= 0 && blank(c.data[stays.End:stays.Comma]) {
 			comma.start = stays.End
 		}
-		c.inline = append(c.inline, comma)
+		if stays.Comma >= 0 {
+			c.inline = append(c.inline, comma)
+		}
 	}
 	for _, child := range parts {
 		if !c.leaves(child.value) {
@@ -235,10 +263,12 @@ func (c *cutter) inlineCuts() {
 }
 
 func (c *cutter) inlineCut(region cut) {
-	lineEnd, _ := stream.LineEnd(c.data, region.end)
-	rest := strings.TrimLeft(string(c.data[region.end:lineEnd]), " \t")
-	atEnd := rest == "" || rest[0] == '#'
+	lineEnd, _ := c.source.LineEnd(region.end)
+	atEnd := c.restIsComment(region.end)
+	fill, filled := c.fills[region.start]
 	switch {
+	case filled:
+		delete(c.fills, region.start)
 	case atEnd && !region.exact && c.ownsLine(region.start):
 		c.cutLines(region)
 		return
@@ -251,7 +281,7 @@ func (c *cutter) inlineCut(region cut) {
 			region.end++
 		}
 	}
-	c.inserts = append(c.inserts, stream.Splice{Offset: region.start, Delete: region.end - region.start})
+	c.inserts = append(c.inserts, stream.Splice{Offset: region.start, Delete: region.end - region.start, Insert: fill})
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
@@ -259,9 +289,10 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // shareCuts makes the cuts behind a dash that stays: the next sibling moves up
 // to the dash, unless lines that stay lie between.
 func (c *cutter) shareCuts() {
+	whole := joined(c.lines)
 	for _, s := range c.shares {
-		lineEnd, next := stream.LineEnd(c.data, s.end)
-		if c.allCut(next, stream.LineStart(c.data, s.next)) {
+		lineEnd, next := c.source.LineEnd(s.end)
+		if covered(whole, next, c.source.LineStart(s.next)) {
 			c.lines = append(c.lines, cut{start: s.start, end: s.next})
 			continue
 		}
@@ -273,30 +304,51 @@ func (c *cutter) shareCuts() {
 	}
 }
 
-// allCut reports whether the whole lines that go cover all from start to end.
-func (c *cutter) allCut(start, end int) bool {
-	lines := append([]cut(nil), c.lines...)
-	sort.Slice(lines, func(i, j int) bool { return lines[i].start < lines[j].start })
+// joined sorts whole lines; those that touch or overlap become one.
+func joined(lines []cut) []cut {
+	slices.SortStableFunc(lines, func(a, b cut) int { return a.start - b.start })
+	var whole []cut
 	for _, line := range lines {
-		if line.start <= start && line.end > start {
-			start = line.end
+		if last := len(whole) - 1; last >= 0 && line.start <= whole[last].end {
+			whole[last].end = max(whole[last].end, line.end)
+			continue
 		}
+		whole = append(whole, line)
 	}
-	return start >= end
+	return whole
 }
 
-// collect returns all splices in order. Cuts that touch or overlap become one.
+// covered reports whether joined lines cover all from start to end.
+func covered(whole []cut, start, end int) bool {
+	behind := sort.Search(len(whole), func(i int) bool { return whole[i].start > start })
+	return start >= end || behind > 0 && whole[behind-1].end >= end
+}
+
+// collect returns all splices in order. Cuts that touch or overlap become one,
+// with the lines that come there.
 func (c *cutter) collect() []stream.Splice {
-	sort.Slice(c.lines, func(i, j int) bool { return c.lines[i].start < c.lines[j].start })
-	splices := c.inserts
-	for i := 0; i < len(c.lines); i++ {
-		joined := c.lines[i]
-		for i+1 < len(c.lines) && c.lines[i+1].start <= joined.end {
-			i++
-			joined.end = max(joined.end, c.lines[i].end)
+	splices, adds := c.inserts, c.joinAdditions()
+	for _, whole := range joined(c.lines) {
+		for len(adds) > 0 && adds[0].offset < whole.start {
+			splices, adds = append(splices, c.spliceLines(adds[0])), adds[1:]
 		}
-		splices = append(splices, stream.Splice{Offset: joined.start, Delete: joined.end - joined.start})
+		text := ""
+		for len(adds) > 0 && adds[0].offset <= whole.end {
+			text, adds = text+adds[0].text, adds[1:]
+		}
+		if whole.end == len(c.data) && c.source.LineStart(whole.end) != whole.end {
+			text = strings.TrimSuffix(text, c.newline(whole.end))
+		}
+		splices = append(splices, stream.Splice{Offset: whole.start, Delete: whole.end - whole.start, Insert: text})
 	}
-	sort.SliceStable(splices, func(i, j int) bool { return splices[i].Offset < splices[j].Offset })
+	for _, a := range adds {
+		splices = append(splices, c.spliceLines(a))
+	}
+	sort.SliceStable(splices, func(i, j int) bool {
+		if splices[i].Offset != splices[j].Offset {
+			return splices[i].Offset < splices[j].Offset
+		}
+		return splices[i].Delete == 0 && splices[j].Delete > 0
+	})
 	return splices
 }

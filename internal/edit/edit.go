@@ -48,8 +48,15 @@ type CommentGoes func(comment string, e finding.Edit) bool
 // Plan returns the splices, sorted, that make the edits on the item, none for
 // no edits. Paths lead through the item as it is before any of them. A sequence
 // that loses its last element goes with its key; a mapping that loses its last
-// key becomes {}. Without commentGoes every comment stays. It returns a
-// *Conflict or a *Refused; then nothing may be changed.
+// key becomes {}. Without commentGoes every comment stays.
+//
+// What is added comes to the end of its list, in the order of the edits and in
+// the style of the elements there; a list that does not exist yet becomes the
+// last key of its mapping. Comment lines directly below the last element stay
+// above what is added if they are indented deeper than the key that holds the
+// list; all others, and those behind a blank line, stay below.
+//
+// It returns a *Conflict or a *Refused; then nothing may be changed.
 func Plan(item *stream.Item, edits []finding.Edit, commentGoes CommentGoes) ([]stream.Splice, error) {
 	p, err := newPlan(item, edits)
 	if err != nil || p == nil {
@@ -87,6 +94,8 @@ type plan struct {
 	// emptied collections stay as {} or [].
 	emptied map[*yaml.Node]bool
 	text    map[*yaml.Node]scalarText // of the scalars in set
+	growth  map[*yaml.Node]*growth
+	grown   []*yaml.Node // the nodes of growth, in the order of the edits
 }
 
 // place is where a node stands in its parent.
@@ -114,7 +123,7 @@ func newPlan(item *stream.Item, edits []finding.Edit) (*plan, error) {
 		places: map[*yaml.Node]place{},
 		gone:   map[*yaml.Node]finding.Edit{}, set: map[*yaml.Node]finding.Edit{},
 		hollow: map[*yaml.Node]finding.Edit{}, emptied: map[*yaml.Node]bool{},
-		text: map[*yaml.Node]scalarText{},
+		text: map[*yaml.Node]scalarText{}, growth: map[*yaml.Node]*growth{},
 	}
 	if p.layout, err = item.Layout(); err != nil {
 		return nil, &Refused{Reason: err.Error()}
@@ -130,11 +139,17 @@ func newPlan(item *stream.Item, edits []finding.Edit) (*plan, error) {
 	if err := p.checkAnchors(); err != nil {
 		return nil, err
 	}
-	p.cascade()
+	if err := p.checkGrowth(); err != nil {
+		return nil, err
+	}
+	if err := p.cascade(); err != nil {
+		return nil, err
+	}
 	return p, p.chooseTexts()
 }
 
-// changes drops the edits that change nothing and the repetitions.
+// changes drops the edits that change nothing and the repetitions. An element
+// that is added twice comes twice: it may be the value of two flags.
 func changes(edits []finding.Edit) []finding.Edit {
 	var kept []finding.Edit
 	seen := map[string]bool{}
@@ -146,7 +161,7 @@ func changes(edits []finding.Edit) []finding.Edit {
 		if e.Action == finding.Remove {
 			key = fmt.Sprintf("%s %q", e.Action, e.Path)
 		}
-		if !seen[key] {
+		if e.Action == finding.Add || !seen[key] {
 			seen[key] = true
 			kept = append(kept, e)
 		}
@@ -157,7 +172,10 @@ func changes(edits []finding.Edit) []finding.Edit {
 // add notes one edit on the node it is about.
 func (p *plan) add(e finding.Edit) error {
 	if len(e.Path) == 0 {
-		return &Refused{Reason: "an object as a whole is neither removed nor set"}
+		return &Refused{Reason: "an object as a whole is neither removed, set nor added to"}
+	}
+	if e.Action == finding.Add {
+		return p.addition(e)
 	}
 	node, err := p.find(e.Path)
 	if err != nil {
@@ -169,8 +187,8 @@ func (p *plan) add(e finding.Edit) error {
 		p.gone[node] = e
 		parent := p.places[node].parent
 		p.order = append(p.order, parent)
-		if _, merge := lookup(parent, "<<"); merge > 0 {
-			return &Refused{Path: e.Path, Reason: "its mapping merges another one with `<<`, which may hold the same key"}
+		if merges(parent) {
+			return &Refused{Path: e.Path, Reason: mergeReason}
 		}
 	case finding.Set:
 		if node.Kind != yaml.ScalarNode {
@@ -291,14 +309,9 @@ var errFound = errors.New("found")
 
 // checkAnchors refuses edits that an alias elsewhere would take part in.
 func (p *plan) checkAnchors() error {
-	tree, err := p.item.Tree()
-	if err != nil {
+	targets, err := p.aliasTargets()
+	if err != nil || len(targets) == 0 {
 		return err
-	}
-	targets := map[*yaml.Node]bool{}
-	aliasTargets(tree, targets)
-	if len(targets) == 0 {
-		return nil
 	}
 	for _, n := range p.edited {
 		err := p.ancestors(n, func(above *yaml.Node) error {
@@ -314,24 +327,22 @@ func (p *plan) checkAnchors() error {
 	return nil
 }
 
-// aliasTargets collects the nodes aliases stand for.
-func aliasTargets(n *yaml.Node, targets map[*yaml.Node]bool) {
-	if n.Kind == yaml.AliasNode {
-		targets[n.Alias] = true
-	}
-	for _, child := range n.Content {
-		aliasTargets(child, targets)
-	}
-}
-
-// cascade finds the collections that lose all their children.
-func (p *plan) cascade() {
+// cascade finds the collections that lose all their children. It refuses to
+// take away or empty one beside a merge key.
+func (p *plan) cascade() error {
+	left := map[*yaml.Node]int{}
 	for i := 0; i < len(p.order); i++ {
 		n := p.order[i]
-		if _, done := p.hollow[n]; done || p.emptied[n] || len(p.left(n)) > 0 {
+		if _, counted := left[n]; !counted {
+			left[n] = len(p.left(n))
+		}
+		if p.leaves(n) || p.emptied[n] || left[n] > 0 || p.growth[n] != nil {
 			continue
 		}
 		at := p.places[n]
+		if n != p.root && merges(at.parent) {
+			return &Refused{Path: at.path, Reason: mergeReason}
+		}
 		if n.Kind != yaml.SequenceNode || n == p.root || at.key == nil {
 			p.emptied[n] = true
 			continue
@@ -343,7 +354,20 @@ func (p *plan) cascade() {
 			p.hollow[n] = e
 		}
 		p.order = append(p.order, at.parent)
+		if _, counted := left[at.parent]; counted {
+			left[at.parent]--
+		}
 	}
+	return nil
+}
+
+// mergeReason is why no key beside a merge key goes.
+const mergeReason = "its mapping merges another one with `<<`, which may hold the same key"
+
+// merges reports whether a mapping holds a merge key.
+func merges(n *yaml.Node) bool {
+	_, count := lookup(n, "<<")
+	return count > 0
 }
 
 // leaves reports whether a value or element goes.
@@ -351,33 +375,4 @@ func (p *plan) leaves(n *yaml.Node) bool {
 	_, gone := p.gone[n]
 	_, hollow := p.hollow[n]
 	return gone || hollow
-}
-
-// left returns the children of a collection that stay: elements, or keys.
-func (p *plan) left(n *yaml.Node) []*yaml.Node {
-	var left []*yaml.Node
-	for _, c := range children(n) {
-		if !p.leaves(c.value) {
-			left = append(left, c.first)
-		}
-	}
-	return left
-}
-
-// part is a child of a collection: its first node, a key or the element, and
-// the node that stands for it, the value or the element.
-type part struct{ first, value *yaml.Node }
-
-func children(n *yaml.Node) []part {
-	var parts []part
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			parts = append(parts, part{n.Content[i], n.Content[i+1]})
-		}
-		return parts
-	}
-	for _, c := range n.Content {
-		parts = append(parts, part{c, c})
-	}
-	return parts
 }

@@ -35,7 +35,7 @@ func Encode(item *stream.Item, edits []finding.Edit) (stream.Splice, error) {
 	if err != nil {
 		return stream.Splice{}, &Refused{Reason: "the result would be no valid YAML: " + err.Error()}
 	}
-	if !equal(want, got) {
+	if !stream.SameTree(want, got) {
 		return stream.Splice{}, &Refused{Reason: "the result would not read as intended"}
 	}
 	return splice, nil
@@ -60,9 +60,9 @@ func (p *plan) encode(n *yaml.Node) (string, error) {
 		return "", &Refused{Reason: "the object cannot be written: " + err.Error()}
 	}
 	start := p.layout[p.root].Start
-	indent := strings.Repeat(" ", start-stream.LineStart(p.data, start))
+	indent := strings.Repeat(" ", start-p.item.Source.LineStart(start))
 	newline := "\n"
-	if end, next := stream.LineEnd(p.data, start); next > end {
+	if end, next := p.item.Source.LineEnd(start); next > end {
 		newline = string(p.data[end:next])
 	}
 	text := stream.Indent(b.String(), indent, newline)

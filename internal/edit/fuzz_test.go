@@ -17,11 +17,14 @@ import (
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
-// FuzzPlan removes and sets random nodes of objects. A plan is made as
+// FuzzPlan removes, sets and adds random nodes of objects. A plan is made as
 // intended or refused; comments outside of what goes stay.
 func FuzzPlan(f *testing.F) {
 	for _, test := range planCases {
 		f.Add([]byte(test.in), uint64(1))
+	}
+	for _, test := range addCases {
+		f.Add([]byte(test.in), uint64(5))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
 		tryEdits(t, data, rand.New(rand.NewPCG(seed, 2)))
@@ -39,6 +42,7 @@ func TestPlanGenerated(t *testing.T) {
 			refused++
 		}
 	}
+	t.Logf("%d plans, %d refused by the proof", planned+refused, refused)
 	require.Greater(t, planned, 200*refused, "of %d plans, %d did not read as intended", planned+refused, refused)
 }
 
@@ -100,6 +104,7 @@ func tryEdits(t *testing.T, data []byte, r *rand.Rand) bool {
 		require.True(t, errors.As(err, &conflict) || errors.As(err, &refused), "%v", err)
 		return !strings.Contains(err.Error(), "the result would")
 	}
+	requireAdds(t, data, edits, splices)
 	out, err := stream.Apply(data, splices)
 	require.NoError(t, err)
 	after, err := stream.ParseDocuments("-", out)
@@ -118,7 +123,7 @@ func tryEdits(t *testing.T, data []byte, r *rand.Rand) bool {
 // pick chooses one to four edits of nodes below root.
 func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 	var paths []setting.Path
-	var scalars []setting.Path
+	var scalars, lists []setting.Path
 	var walk func(n *yaml.Node, path setting.Path)
 	walk = func(n *yaml.Node, path setting.Path) {
 		if len(path) > 0 {
@@ -126,6 +131,12 @@ func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 		}
 		if n.Kind == yaml.ScalarNode && len(path) > 0 {
 			scalars = append(scalars, path)
+		}
+		switch {
+		case n.Kind == yaml.MappingNode:
+			lists = append(lists, path.Join("new list"))
+		case len(path) > 0 && (n.Kind == yaml.SequenceNode || n.ShortTag() == "!!null"):
+			lists = append(lists, path)
 		}
 		if len(path) > 20 {
 			return
@@ -146,6 +157,14 @@ func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 	values := []string{"", "x", "49", "0.25", "false", "a: b", "two\nlines\n", "it's \"q\"", "- x", "é"}
 	var edits []finding.Edit
 	for range 1 + r.IntN(4) {
+		if len(lists) > 0 && r.IntN(3) == 0 {
+			e := finding.Edit{Action: finding.Add, Path: lists[r.IntN(len(lists))], Value: values[r.IntN(len(values))]}
+			if r.IntN(2) == 0 {
+				e.Fields = []finding.FieldValue{{Name: "name", Value: "x"}, {Name: "a b", Value: e.Value}}
+			}
+			edits = append(edits, e)
+			continue
+		}
 		if len(scalars) > 0 && r.IntN(4) == 0 {
 			path := scalars[r.IntN(len(scalars))]
 			edits = append(edits, finding.Edit{Action: finding.Set, Path: path, Value: values[r.IntN(len(values))]})
@@ -171,6 +190,9 @@ func requireComments(t *testing.T, item *stream.Item, edits []finding.Edit, out 
 	data := item.Source.Data
 	touched := make([]bool, len(data)+1)
 	for _, e := range edits {
+		if e.Action == finding.Add {
+			continue
+		}
 		n := follow(root, e.Path)
 		for i := layout[n].Mark; i >= 0 && i <= layout[n].End; i++ {
 			touched[i] = true
@@ -187,6 +209,20 @@ func requireComments(t *testing.T, item *stream.Item, edits []finding.Edit, out 
 			rest = after
 		}
 		i = max(next, i+1)
+	}
+}
+
+// requireAdds demands that a plan that only adds deletes nothing but what an
+// empty list or a null is written with.
+func requireAdds(t *testing.T, data []byte, edits []finding.Edit, splices []stream.Splice) {
+	for _, e := range edits {
+		if e.Action != finding.Add {
+			return
+		}
+	}
+	for _, s := range splices {
+		deleted := string(data[s.Offset : s.Offset+s.Delete])
+		require.Contains(t, []string{"", "[]", "~", "null", "Null", "NULL"}, strings.Join(strings.Fields(strings.ReplaceAll(deleted, "[ ]", "[]")), ""), "%v", edits)
 	}
 }
 

@@ -10,6 +10,11 @@ import (
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
+// merged is a mapping b that merges another one and holds more lines.
+func merged(more ...string) string {
+	return lines("a: &x {args: [z]}", "b:", "  <<: *x") + lines(more...)
+}
+
 func TestPlanRefuses(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -30,10 +35,16 @@ func TestPlanRefuses(t *testing.T) {
 		{"anchor inside", lines("a: {c: &x 1, d: 2}", "b: *x"), []finding.Edit{remove("a")}, "would go"},
 		{"merge key", lines("a: &x {c: 1}", "b:", "  <<: *x", "  c: 2"), []finding.Edit{remove("b", "<<")}, "`b.<<` is not edited: a merge key"},
 		{"beside a merge key", lines("a: &x {c: 1}", "b:", "  <<: *x", "  c: 2"), []finding.Edit{remove("b", "c")}, "merges another"},
+		{"list emptied beside a merge key", merged("  args:", "  - x", "  - y"), []finding.Edit{remove("b", "args", 0), remove("b", "args", 1)}, "`b.args` is not edited: its mapping merges another"},
+		{"flow list emptied beside a merge key", merged("  args: [x]"), []finding.Edit{remove("b", "args", 0)}, "`b.args` is not edited: its mapping merges another"},
+		{"list emptied in a flow mapping beside a merge key", lines("a: &x {args: [z]}", "b: {<<: *x, args: [x]}"), []finding.Edit{remove("b", "args", 0)}, "`b.args` is not edited: its mapping merges another"},
+		{"list emptied beside a list of merge keys", lines("a: &x {args: [z]}", "b:", "  <<: [*x]", "  args:", "  - x"), []finding.Edit{remove("b", "args", 0)}, "`b.args` is not edited: its mapping merges another"},
+		{"mapping emptied beside a merge key", merged("  args: {x: 1}"), []finding.Edit{remove("b", "args", "x")}, "`b.args` is not edited: its mapping merges another"},
+		{"mapping that loses its only list beside a merge key", merged("  args:", "    x:", "    - y"), []finding.Edit{remove("b", "args", "x", 0)}, "`b.args` is not edited: its mapping merges another"},
 		{"through a merge key", lines("a: &x {c: 1}", "b:", "  <<: *x"), []finding.Edit{remove("b", "c")}, "`b.c` is not edited: there are 0"},
 		{"explicit key", lines("? a", ": 1"), []finding.Edit{remove("a")}, "written with `?`"},
 		{"set a list", lines("a: [x]"), []finding.Edit{set("y", "a")}, "only a scalar"},
-		{"add", lines("a: 1"), []finding.Edit{{Action: finding.Add, Path: []any{"a"}}}, `action "add"`},
+		{"no action", lines("a: 1"), []finding.Edit{{Action: "move", Path: []any{"a"}}}, `action "move"`},
 		{"a number becomes text", lines("a: 48"), []finding.Edit{set("auto", "a")}, "a int, stands"},
 		{"a switch becomes a number", lines("a: true"), []finding.Edit{set("1", "a")}, "a bool, stands"},
 		{"not UTF-8", lines("a: x"), []finding.Edit{set("\xff", "a")}, "not UTF-8"},
@@ -52,6 +63,10 @@ func TestPlanRefuses(t *testing.T) {
 				require.Empty(t, splices)
 				var refused *Refused
 				require.ErrorAs(t, err, &refused)
+				if strings.Contains(test.err, "merges another") {
+					_, err = Encode(source.Items[0], test.edits)
+					require.ErrorContains(t, err, test.err)
+				}
 			})
 		}
 	}

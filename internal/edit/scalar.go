@@ -124,7 +124,7 @@ func (p *plan) blockTexts(n *yaml.Node, value string) []string {
 	if strings.ContainsAny(value, "\r\u0085\u2028\u2029\ufeff") {
 		return nil
 	}
-	headEnd, next := stream.LineEnd(p.data, span.Content)
+	headEnd, next := p.item.Source.LineEnd(span.Content)
 	header := string(p.data[span.Content:headEnd])
 	newline := string(p.data[headEnd:next])
 	indent := span.Indent + 2

@@ -58,6 +58,8 @@ type Finding struct {
 	Container string
 	// Setting is the canonical name of what the finding is about.
 	Setting string
+	// Spelled is the setting's name as written.
+	Spelled string
 	Origin  setting.Origin
 	// Value is what is written, Proposed what would be right.
 	Value    string
@@ -72,8 +74,12 @@ type Finding struct {
 	// Needs are the facts that keep the rule from deciding; such a finding is
 	// reported under "skipped".
 	Needs []string
-	// Places are the nodes that Remove deletes or Set rewrites.
+	// Places are the nodes the setting stands in; Remove deletes them.
 	Places []setting.Path
+	// Edits are what Set and Add do.
+	Edits []Edit
+	// Tier is the cache tier that wants a job to prune it; nil elsewhere.
+	Tier *Tier
 
 	// File, Line and Column (from 1) say where the setting stands in the input.
 	File   string
@@ -87,7 +93,33 @@ type Finding struct {
 // Edit is one change to one node of one object.
 type Edit struct {
 	Action Action
-	Path   setting.Path
-	// Value is the new text of the scalar for Set.
+	// Path leads to the node that Remove deletes or Set rewrites, and to the
+	// sequence that Add appends to, which need not exist yet.
+	Path setting.Path
+	// Value is the new text of the scalar for Set. For Add without Fields it is
+	// the element, always a string.
 	Value string
+	// Fields make the element of Add a mapping, in this order.
+	Fields []FieldValue
+}
+
+// FieldValue is one field of a mapping that Add appends. Both are text: the
+// value is written so that it reads as a string.
+type FieldValue struct{ Name, Value string }
+
+// Tier is a growing cache tier on a volume: directories of generations beside
+// each other, each holding pages.
+type Tier struct {
+	// Name tells tiers of one server apart: hicache.
+	Name string
+	// Claim or HostPath is the volume, with the subPath of the server's mount.
+	Claim, HostPath, SubPath string
+	// MountPath is where the server mounts the volume, Parent the directory of
+	// the generations, at or below it.
+	MountPath, Parent string
+	// Keep are the generations that manifests name, Reserved other names below
+	// Parent that they name.
+	Keep, Reserved []string
+	// Page is the glob of a page file.
+	Page string
 }

@@ -102,6 +102,9 @@ type Setting struct {
 	Places []Path
 	// Overridden is true when a later occurrence of the same setting wins.
 	Overridden bool
+	// Held says why nothing is concluded about the setting where it stands: the
+	// parser refuses it, another value refers to it, it shadows an envFrom.
+	Held string
 }
 
 // Value prints the value as one text: words joined by a blank, "true" or

@@ -62,7 +62,7 @@ func (l *layouter) plain(indent int, flow bool) {
 			broken = broken || n > 0
 			i += max(n, 1)
 		}
-		if broken && !flow && i < len(l.data) && l.column(i) <= indent {
+		if broken && !flow && i < len(l.data) && l.region.columnOf(i) <= indent {
 			break
 		}
 	}

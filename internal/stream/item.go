@@ -118,7 +118,7 @@ func (it *Item) Layout() (Layout, error) {
 		return nil, err
 	}
 	if it.layout == nil {
-		if it.layout, err = newLayout(it.region, tree); err != nil {
+		if it.layout, err = it.region.layoutOf(tree); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"math"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,12 +34,25 @@ type layouter struct {
 	data   []byte // up to the end of the region
 	spans  Layout
 	pos    int
+	// depth counts the nodes above the current one; the spans of those with more
+	// than deepest are not kept.
+	depth, deepest int
 }
 
 // newLayout finds the spans of all nodes below root, which the region was
 // decoded to. It returns an error where text and tree do not agree.
 func newLayout(r *region, root *yaml.Node) (Layout, error) {
-	l := &layouter{region: r, data: r.data[:r.end], spans: Layout{}, pos: max(r.start, r.blankTo)}
+	return layoutTo(math.MaxInt, r, root)
+}
+
+// elementDepth is how many nodes stand above the elements of a list that is a
+// key of the root.
+const elementDepth = 2
+
+// layoutTo is newLayout of the nodes that have no more than deepest nodes above
+// them. The text of the others is looked at as well.
+func layoutTo(deepest int, r *region, root *yaml.Node) (Layout, error) {
+	l := &layouter{region: r, data: r.data[:r.end], spans: Layout{}, pos: max(r.start, r.blankTo), deepest: deepest}
 	if err := l.node(root, -1, false, NoOffset); err != nil {
 		return nil, err
 	}
@@ -58,7 +72,7 @@ func (l *layouter) node(n *yaml.Node, indent int, flow bool, mark int) error {
 	span := Span{Mark: mark, Comma: NoOffset, Indent: indent}
 	if unwritten(n) {
 		span.Start, span.Head, span.Content, span.End = l.pos, l.pos, l.pos, l.pos
-		l.spans[n] = span
+		l.keep(n, span)
 		return nil
 	}
 	start, err := l.region.offset(n.Line, n.Column)
@@ -74,17 +88,23 @@ func (l *layouter) node(n *yaml.Node, indent int, flow bool, mark int) error {
 	span.Head = l.pos
 	if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&^yaml.TaggedStyle == 0 {
 		span.Content, span.End = l.pos, l.pos
-		l.spans[n] = span
+		l.keep(n, span)
 		return nil
 	}
 	l.skip()
 	span.Content = l.pos
-	if err := l.content(n, &span, flow); err != nil {
-		return err
-	}
+	l.depth++
+	err = l.content(n, &span, flow)
+	l.depth--
 	span.End = l.pos
-	l.spans[n] = span
-	return nil
+	l.keep(n, span)
+	return err
+}
+
+func (l *layouter) keep(n *yaml.Node, span Span) {
+	if l.depth <= l.deepest {
+		l.spans[n] = span
+	}
 }
 
 // unwritten reports whether a node is a null that no character stands for.
@@ -173,20 +193,6 @@ func isAnchor(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// column is the column of the offset i, from 0, in characters.
-func (l *layouter) column(i int) int {
-	start := i
-	for start > l.region.start && !l.lineStart(start) {
-		start--
-	}
-	column := 0
-	for start < i {
-		start += runeLen(l.data[start:])
-		column++
-	}
-	return column
-}
-
 func (l *layouter) lineStart(i int) bool { return i == l.region.start || endsBreak(l.data, i) }
 
 func (l *layouter) blockSequence(n *yaml.Node) error {
@@ -198,7 +204,7 @@ func (l *layouter) blockSequence(n *yaml.Node) error {
 		}
 		dash := l.pos
 		if indent == NoOffset {
-			indent = l.column(dash)
+			indent = l.region.columnOf(dash)
 		}
 		l.pos++
 		if err := l.node(child, indent, false, dash); err != nil {
@@ -209,7 +215,7 @@ func (l *layouter) blockSequence(n *yaml.Node) error {
 }
 
 func (l *layouter) blockMapping(n *yaml.Node) error {
-	indent := l.column(l.pos)
+	indent := l.region.columnOf(l.pos)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		l.skip()
@@ -221,9 +227,7 @@ func (l *layouter) blockMapping(n *yaml.Node) error {
 		if err := l.node(key, indent, false, mark); err != nil {
 			return err
 		}
-		span := l.spans[key]
-		span.Explicit = explicit
-		l.spans[key] = span
+		l.explicit(key, explicit)
 		colon := skipSpace(l.data, l.pos)
 		switch {
 		case colon < len(l.data) && l.data[colon] == ':' && blankOrEnd(l.data, colon+1):
@@ -292,11 +296,7 @@ func (l *layouter) flowPair(key, value *yaml.Node, indent int) error {
 	if err := l.node(key, indent, true, mark); err != nil {
 		return err
 	}
-	if explicit {
-		span := l.spans[key]
-		span.Explicit = true
-		l.spans[key] = span
-	}
+	l.explicit(key, explicit)
 	colon := skipSpace(l.data, l.pos)
 	if colon < len(l.data) && l.data[colon] == ':' {
 		l.pos = colon + 1
@@ -306,12 +306,19 @@ func (l *layouter) flowPair(key, value *yaml.Node, indent int) error {
 	return l.node(value, indent, true, colon)
 }
 
+// explicit notes whether a key is written with a question mark.
+func (l *layouter) explicit(key *yaml.Node, explicit bool) {
+	span := l.spans[key]
+	span.Explicit = explicit
+	l.keep(key, span)
+}
+
 // comma passes the comma behind a node, if there is one.
 func (l *layouter) comma(n *yaml.Node) {
 	if i := skipSpace(l.data, l.pos); i < len(l.data) && l.data[i] == ',' {
 		span := l.spans[n]
 		span.Comma = i
-		l.spans[n] = span
+		l.keep(n, span)
 		l.pos = i + 1
 	}
 }

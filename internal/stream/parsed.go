@@ -18,7 +18,7 @@ func parsedItems(source *Source, doc *document, root *yaml.Node) ([]*Item, error
 	case list.Kind != yaml.SequenceNode:
 		return nil, errors.New("`items` of the ResourceList is no list")
 	}
-	layout, err := newLayout(&doc.region, root)
+	layout, err := layoutTo(elementDepth, &doc.region, root)
 	if err != nil {
 		return opaqueItems(source, doc, root, list)
 	}
@@ -26,7 +26,7 @@ func parsedItems(source *Source, doc *document, root *yaml.Node) ([]*Item, error
 	end := doc.blockEnd(root, "items", layout)
 	items := make([]*Item, len(list.Content))
 	for i, n := range list.Content {
-		item := &Item{Source: source, Index: i, Element: i, region: &doc.region, shared: true, decoded: true, tree: root, root: n, layout: layout}
+		item := &Item{Source: source, Index: i, Element: i, region: &doc.region, shared: true, decoded: true, tree: root, root: n}
 		if n.Kind == yaml.AliasNode {
 			item.Aliased, item.root = true, n.Alias
 		}
@@ -44,8 +44,8 @@ func parsedItems(source *Source, doc *document, root *yaml.Node) ([]*Item, error
 				item.end = LineStart(source.Data, layout[list.Content[i+1]].Mark)
 			}
 		}
-		if own[i] && item.root != nil && layout.detachable(source.Data, n, item.start) {
-			item.detach(n, span.Mark)
+		if own[i] && item.root != nil && doc.detachable(n, span, item.start) {
+			item.detach(n, span)
 		}
 		items[i] = item
 	}
@@ -77,27 +77,33 @@ func opaqueItems(source *Source, doc *document, root, list *yaml.Node) ([]*Item,
 // detachable reports whether the text of an element of a list can be read
 // without what stands around it: only blanks stand before its dash, or it has
 // brackets of its own, unlike the pair in [key: value].
-func (l Layout) detachable(data []byte, n *yaml.Node, start int) bool {
-	span := l[n]
+func (d *document) detachable(n *yaml.Node, span Span, start int) bool {
 	if span.Mark != NoOffset {
-		return skipSpaces(data, start) == span.Mark
+		return skipSpaces(d.data, start) == span.Mark
 	}
-	return len(n.Content) == 0 || l[n.Content[0]].Start > span.Content
+	if len(n.Content) == 0 {
+		return true
+	}
+	if unwritten(n.Content[0]) {
+		return d.data[span.Content] == '{'
+	}
+	first, err := d.offset(n.Content[0].Line, n.Content[0].Column)
+	return err == nil && first > span.Content
 }
 
 // detach gives an item of a list its own region, in which it is decoded again
-// when it is asked for. n is its node in the list, dash the offset of its dash.
-func (it *Item) detach(n *yaml.Node, dash int) {
+// when it is asked for. n is its node in the list, span where that stands.
+func (it *Item) detach(n *yaml.Node, span Span) {
 	r := &region{data: it.Source.Data, start: it.start, end: it.end}
 	r.line, r.column = it.Position(n)
 	r.column--
-	if dash != NoOffset {
+	if span.Mark != NoOffset {
 		r.column = 0
-		r.line -= lineBreaks(r.data[r.start:it.layout[n].Start])
-		r.blankFrom, r.blankTo = dash, dash+1
+		r.line -= lineBreaks(r.data[r.start:span.Start])
+		r.blankFrom, r.blankTo = span.Mark, span.Mark+1
 	}
 	it.region, it.shared, it.decoded = r, false, false
-	it.tree, it.root, it.layout = nil, nil, nil
+	it.tree, it.root = nil, nil
 }
 
 // lineBreaks counts the line breaks of data.
@@ -183,12 +189,12 @@ func (l *ResourceList) parsedConfig(source *Source) (*Item, error) {
 	if config.Kind == yaml.AliasNode {
 		item.Aliased, item.root = true, config.Alias
 	}
-	layout, err := newLayout(&l.doc.region, l.root)
+	layout, err := layoutTo(elementDepth, &l.doc.region, l.root)
 	if err != nil { // it is only read: the whole document stands in for its text
 		item.start, item.end = l.doc.start, l.doc.end
 		return item, nil
 	}
-	item.start, item.end, item.layout = layout[key].Start, layout[config].End, layout
+	item.start, item.end = layout[key].Start, layout[config].End
 	if l.root.Style&yaml.FlowStyle == 0 {
 		item.start = LineStart(source.Data, item.start)
 		item.end = l.doc.blockEnd(l.root, "functionConfig", layout)

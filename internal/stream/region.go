@@ -43,7 +43,10 @@ type region struct {
 	// blankFrom and blankTo bound bytes that are read as blanks: the dash or
 	// the key before the node.
 	blankFrom, blankTo int
-	lines              []int // offsets of line starts, once they are needed
+	lines              []int         // offsets of line starts, once they are needed
+	marks              map[int][]int // by line, see marksOf
+	laidOut            *yaml.Node    // the root that layout holds the spans of
+	layout             Layout
 }
 
 // bytes are what the parser reads.
@@ -114,20 +117,23 @@ func decode(data []byte) (root *yaml.Node, err error) {
 	return doc.Content[0], nil
 }
 
+// layoutOf is newLayout, made once for all items that share the region.
+func (r *region) layoutOf(root *yaml.Node) (Layout, error) {
+	if r.laidOut == root && r.layout != nil {
+		return r.layout, nil
+	}
+	layout, err := newLayout(r, root)
+	if err != nil {
+		return nil, err
+	}
+	r.laidOut, r.layout = root, layout
+	return layout, nil
+}
+
 // index finds the region's line starts.
 func (r *region) index() {
-	if r.lines != nil {
-		return
-	}
-	r.lines = append(r.lines, r.start)
-	for i := r.start; i < r.end; {
-		n := breakAt(r.data[:r.end], i)
-		if n == 0 {
-			i++
-			continue
-		}
-		i += n
-		r.lines = append(r.lines, i)
+	if r.lines == nil {
+		r.lines = lineStarts(r.data, r.start, r.end)
 	}
 }
 
@@ -138,15 +144,17 @@ func (r *region) offset(line, column int) (int, error) {
 	if line < 1 || line > len(r.lines) || column < 1 {
 		return 0, fmt.Errorf("the YAML node at line %d, column %d is outside its document", r.line+line-1, column)
 	}
-	i := r.lines[line-1]
-	for ; column > 1 && i < r.end; column-- {
-		if r.data[i] < 0x80 {
-			i++
-			continue
+	i, left := r.lines[line-1], column-1
+	if left >= stride {
+		if marks := r.marksOf(line); len(marks) > 0 {
+			n := min(left/stride, len(marks)-1)
+			i, left = marks[n], left-n*stride
 		}
-		i += runeLen(r.data[i:r.end])
 	}
-	if column > 1 {
+	for ; left > 0 && i < r.end; left-- {
+		i = r.after(i)
+	}
+	if left > 0 {
 		return 0, fmt.Errorf("the YAML node at line %d, column %d is outside its document", r.line+line-1, column)
 	}
 	return i, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -137,17 +136,27 @@ func (w *resultsWriter) extend(r *region, root, old *yaml.Node, empty int) (Spli
 // leaveOut drops the new results that stand in the list already, as on a second
 // run over one's own output; false when none is left.
 func (w *resultsWriter) leaveOut(old *yaml.Node) bool {
+	known := map[string]bool{}
+	for _, n := range old.Content {
+		if text, ok := resultText(n); ok {
+			known[text] = true
+		}
+	}
 	w.nodes = slices.DeleteFunc(w.nodes, func(n *yaml.Node) bool {
-		return slices.ContainsFunc(old.Content, func(known *yaml.Node) bool { return sameResult(n, known) })
+		text, ok := resultText(n)
+		return ok && known[text]
 	})
 	return len(w.nodes) > 0
 }
 
-// sameResult compares two results without their style; keys may stand in any
-// order.
-func sameResult(a, b *yaml.Node) bool {
-	var valueA, valueB any
-	return a.Decode(&valueA) == nil && b.Decode(&valueB) == nil && reflect.DeepEqual(valueA, valueB)
+// resultText is the same for two results that differ in nothing but their style
+// and the order of their keys.
+func resultText(n *yaml.Node) (string, bool) {
+	var value any
+	if n.Decode(&value) != nil {
+		return "", false
+	}
+	return fmt.Sprintf("%#v", value), true
 }
 
 // append adds elements behind the block sequence that ends at end and has its
@@ -183,16 +192,19 @@ func (w *resultsWriter) flow() (string, error) {
 	return strings.Join(texts, ", "), nil
 }
 
-// block writes the new results in block style.
+// block writes the new results in block style, each by an encoder of its own:
+// an encoder holds all it ever wrote.
 func (w *resultsWriter) block(indent int) (string, error) {
 	var b bytes.Buffer
-	encoder := yaml.NewEncoder(&b)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&yaml.Node{Kind: yaml.SequenceNode, Content: w.nodes}); err != nil {
-		return "", err
-	}
-	if err := encoder.Close(); err != nil {
-		return "", err
+	for _, n := range w.nodes {
+		encoder := yaml.NewEncoder(&b)
+		encoder.SetIndent(2)
+		if err := encoder.Encode(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}}); err != nil {
+			return "", err
+		}
+		if err := encoder.Close(); err != nil {
+			return "", err
+		}
 	}
 	return Indent(b.String(), strings.Repeat(" ", indent), w.newline), nil
 }

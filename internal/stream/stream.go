@@ -11,6 +11,7 @@ package stream
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -26,6 +27,9 @@ type Source struct {
 	// List is what stands around the items of a ResourceList; nil for plain
 	// documents.
 	List *ResourceList
+
+	indexed sync.Once
+	lines   []int // offsets of line starts, once they are needed
 }
 
 // Parser reads sources. The zero value is what everyone but a test wants.
