@@ -13,6 +13,7 @@ import (
 // imports only rooms to its left.
 var rooms = []string{
 	"engines",
+	"hardware",
 	"internal/setting", "internal/finding",
 	"internal/stream",
 	"internal/catalogue",
@@ -21,6 +22,7 @@ var rooms = []string{
 	"internal/facts",
 	"internal/argv",
 	"internal/engine",
+	"internal/ledger",
 	"internal/rule",
 	"validators", "transformers",
 	"internal/edit",
