@@ -23,6 +23,7 @@ var rooms = []string{
 	"internal/argv",
 	"internal/engine",
 	"internal/ledger",
+	"internal/account",
 	"internal/rule",
 	"validators", "transformers",
 	"internal/edit",

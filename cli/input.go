@@ -52,6 +52,8 @@ func gather(streams Streams, paths, configFiles []string) (*fn.Input, error) {
 		}
 		in.Configs = append(in.Configs, found...)
 	}
+	in.OnlySelected = len(configFiles) > 0
+	in.Held = heldFiles(in.Sources)
 	return in, nil
 }
 
@@ -171,6 +173,13 @@ func readFile(path string) (*stream.Source, error) {
 // line on standard error: it was not named, and may be a Helm template.
 func readFolder(streams Streams, folder string, seen map[string]bool) ([]*stream.Source, error) {
 	var sources []*stream.Source
+	leaveOut := func(path string, err error) error {
+		fmt.Fprintln(streams.Err, "trimtab: left out:", strings.Join(strings.Fields(readable(err).Error()), " "))
+		if entry, statErr := os.Stat(path); statErr == nil && entry.IsDir() && path != folder {
+			return fs.SkipDir
+		}
+		return nil
+	}
 	err := walk(folder, func(path string) error {
 		if seen[filepath.Clean(path)] {
 			return nil
@@ -178,12 +187,11 @@ func readFolder(streams Streams, folder string, seen map[string]bool) ([]*stream
 		seen[filepath.Clean(path)] = true
 		source, err := readFile(path)
 		if err != nil {
-			fmt.Fprintln(streams.Err, "trimtab: left out:", strings.Join(strings.Fields(err.Error()), " "))
-			return nil
+			return leaveOut(path, err)
 		}
 		sources = append(sources, source)
 		return nil
-	})
+	}, leaveOut)
 	return sources, err
 }
 

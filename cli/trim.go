@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
-	"github.com/natefinch/atomic"
 	"github.com/spf13/cobra"
 
 	"github.com/trimtab/trimtab/fn"
@@ -31,7 +29,7 @@ func trimCommand(streams Streams, code *int) *cobra.Command {
 		Long: `trim prints a unified diff of what it would change; with -w it writes the files.
 For - it reads documents from standard input and writes them to standard output.
 Findings go to standard error.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: needPath,
 		RunE: func(_ *cobra.Command, paths []string) error {
 			return trim(streams, paths, options, code)
 		},
@@ -65,6 +63,7 @@ func trim(streams Streams, paths []string, options trimOptions, code *int) error
 	if err := writeChanges(streams, in, out, options, filter); err != nil {
 		return err
 	}
+	sayIdle(streams, out)
 	if options.format == "json" {
 		return report.WriteJSON(streams.Err, out.Report)
 	}
@@ -74,6 +73,8 @@ func trim(streams Streams, paths []string, options trimOptions, code *int) error
 // writeChanges writes the documents for a filter, the files with -w, and a diff
 // otherwise.
 func writeChanges(streams Streams, in *fn.Input, out *fn.Outcome, options trimOptions, filter bool) error {
+	texts := map[string][]byte{}
+	var order []string
 	for _, source := range in.Sources {
 		changed, ok := out.Changed[source]
 		switch {
@@ -86,26 +87,14 @@ func writeChanges(streams Streams, in *fn.Input, out *fn.Outcome, options trimOp
 			}
 		case !ok:
 		case options.write:
-			if err := writeFile(source.Name, changed); err != nil {
-				return err
-			}
+			texts[source.Name], order = changed, append(order, source.Name)
 		default:
 			if _, err := fmt.Fprint(streams.Out, diff(source.Name, source.Data, changed)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
-}
-
-// writeFile replaces a file at once and keeps its mode; of a symbolic link the
-// target is replaced.
-func writeFile(name string, data []byte) error {
-	target, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	return atomic.WriteFile(target, bytes.NewReader(data))
+	return writeFiles(texts, order)
 }
 
 // diff is a unified diff that `patch -p1` and `git apply` take.

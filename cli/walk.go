@@ -18,11 +18,14 @@ var ignoreFiles = []string{".gitignore", ".krmignore"}
 
 // walk visits the manifests below a folder in lexical order. Hidden folders,
 // and what the ignore files of the folders on the way name, are left out.
-func walk(folder string, visit func(path string) error) error {
+func walk(folder string, visit func(path string) error, leaveOut func(path string, err error) error) error {
 	matchers := map[string][]gitignore.IgnoreMatcher{}
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil && path == folder {
 			return readable(err)
+		}
+		if err != nil {
+			return leaveOut(path, err)
 		}
 		if path != folder {
 			if ignored(matchers, folder, path, entry.IsDir()) || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") {

@@ -24,37 +24,49 @@ type changes struct {
 // whose edit cannot be made safely lose their action and say so.
 func change(in Input, all *judgements) (*changes, error) {
 	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}, refused: map[string]bool{}}
+	byItem := all.byItem()
 	for s, source := range in.Sources {
 		var splices []stream.Splice
+		var objects []generated
 		for i, item := range source.Items {
-			planned := made.planItem(in, item, all.of(item))
-			if len(planned) == 0 {
-				continue
-			}
+			servers := byItem[item]
+			planned := made.planItem(in, item, servers)
 			splices = append(splices, planned...)
-			made.items[place{s, i}] = true
+			before := len(objects)
+			for _, server := range servers {
+				for _, object := range server.generated {
+					if object.text != "" && object.stands == nil {
+						object.text = beside(object.text, server)
+					}
+					objects = append(objects, object)
+				}
+			}
+			if len(planned) > 0 || len(objects) > before {
+				made.items[place{s, i}] = true
+			}
 		}
-		if len(splices) == 0 {
+		if len(splices) == 0 && len(objects) == 0 {
 			continue
 		}
 		data, err := stream.Apply(source.Data, splices)
 		if err != nil {
 			return nil, err
 		}
-		made.bytes[source] = data
+		if made.bytes[source], err = upsert(source, data, objects); err != nil {
+			return nil, err
+		}
 	}
 	return made, nil
 }
 
-// of returns the servers that an item describes.
-func (j *judgements) of(item *stream.Item) []*judged {
-	var here []*judged
+// byItem are the servers that each item describes.
+func (j *judgements) byItem() map[*stream.Item][]*judged {
+	index := map[*stream.Item][]*judged{}
 	for i := range j.servers {
-		if j.servers[i].Item == item {
-			here = append(here, &j.servers[i])
-		}
+		item := j.servers[i].Item
+		index[item] = append(index[item], &j.servers[i])
 	}
-	return here
+	return index
 }
 
 // planItem plans all edits of one item together; when that is refused, one
@@ -112,7 +124,7 @@ func editsOf(chosen []*finding.Finding) []finding.Edit {
 	for _, f := range chosen {
 		found = append(found, *f)
 	}
-	return transformers.Strip(found)
+	return transformers.Edits(found)
 }
 
 // groups splits findings into those that must be edited together.
@@ -133,14 +145,14 @@ func groups(acting []*finding.Finding) [][]*finding.Finding {
 
 // commentGoes lets a comment go with a setting when it speaks of that alone.
 func commentGoes(chosen []*finding.Finding, settings []setting.Setting) func(string, finding.Edit) bool {
-	return func(comment string, e finding.Edit) bool {
-		for _, f := range chosen {
-			for _, place := range f.Places {
-				if place.String() == e.Path.String() {
-					return rule.SpeaksOnlyOf(comment, *f, settings)
-				}
-			}
+	byPlace := map[string]*finding.Finding{}
+	for _, f := range chosen {
+		for _, place := range f.Places {
+			byPlace[place.String()] = f
 		}
-		return false
+	}
+	return func(comment string, e finding.Edit) bool {
+		f := byPlace[e.Path.String()]
+		return f != nil && rule.SpeaksOnlyOf(comment, *f, settings)
 	}
 }

@@ -43,6 +43,9 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if _, err := stdout.Write(written); err != nil {
 		return unable(stderr, fmt.Errorf("cannot write standard output: %w", err))
 	}
+	for _, idle := range out.Idle {
+		fmt.Fprintf(stderr, "trimtab: %s selects no server\n", idle)
+	}
 	_ = report.WriteErrorsFirst(stderr, out.Report) // the findings are in results as well
 	if out.Failed {
 		return ExitFindings
@@ -55,7 +58,17 @@ func unable(stderr io.Writer, err error) int {
 	return ExitUnable
 }
 
-// run makes the output ResourceList from the input one.
+// Run makes the output ResourceList, with results, from the input one. failed is
+// true when a finding remains at or above failOn. An error means that the work
+// could not be done.
+func Run(list []byte) (output []byte, failed bool, err error) {
+	written, out, err := run(list)
+	if err != nil {
+		return nil, false, err
+	}
+	return written, out.Failed, nil
+}
+
 func run(data []byte) ([]byte, *Outcome, error) {
 	source, err := stream.ParseResourceList(data)
 	if err != nil {
@@ -116,6 +129,21 @@ func withResults(data []byte, found report.Report) ([]byte, error) {
 		return nil, err
 	}
 	return stream.Apply(data, splices)
+}
+
+// annotationsOf are the annotations of the object an item holds.
+func annotationsOf(item *stream.Item) map[string]string {
+	root, err := item.Root()
+	if err != nil || root == nil {
+		return nil
+	}
+	var object struct {
+		Metadata struct {
+			Annotations map[string]string `yaml:"annotations"`
+		} `yaml:"metadata"`
+	}
+	_ = root.Decode(&object) // an object of another form has none
+	return object.Metadata.Annotations
 }
 
 // hostFile is the file and the index in it that a host's annotations give an

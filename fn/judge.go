@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trimtab/trimtab/internal/argv"
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/edit"
@@ -22,17 +21,24 @@ import (
 )
 
 // judgements are what the rules say about all servers of a run.
-type judgements struct{ servers []judged }
+type judgements struct {
+	servers []judged
+	// tiered is true when a server has a cache tier that wants a job.
+	tiered bool
+}
 
 // judged is one server with what was found.
 type judged struct {
 	*server.Server
 	facts    *facts.Gathered
+	engine   *catalogue.Engine
 	config   *config.Config
 	settings []setting.Setting
 	findings []finding.Finding
 	// undecided lack a fact; their Needs name it.
 	undecided []finding.Finding
+	// generated are the objects that findings add, renew or take away.
+	generated []generated
 }
 
 // place tells items of two readings of the same input apart.
@@ -72,6 +78,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		all.servers = append(all.servers, *one)
 	}
 	all.settleExceptions()
+	all.settleTiers()
 	return all, nil
 }
 
@@ -107,7 +114,7 @@ func (j *judgements) settleExceptions() {
 func (in Input) configFor(s *server.Server) (*config.Config, bool, error) {
 	var selecting []*config.Config
 	for _, c := range in.Configs {
-		if c.Selects(s.Object.Kind, s.Object.Name, s.Object.Namespace, s.Labels, s.Container) {
+		if selects(c, s) {
 			selecting = append(selecting, c)
 		}
 	}
@@ -116,13 +123,29 @@ func (in Input) configFor(s *server.Server) (*config.Config, bool, error) {
 	}
 	merged, err := config.Merge(selecting)
 	if err != nil {
-		return nil, false, fmt.Errorf("%s %s: %w", s.Object.Kind, s.Object.Name, err)
+		return nil, false, fmt.Errorf("%s: %w", label(s), err)
 	}
 	return merged, true, nil
 }
 
+func selects(c *config.Config, s *server.Server) bool {
+	return c.Selects(s.Object.Kind, s.Object.Name, s.Object.Namespace, s.Labels, s.Container)
+}
+
+// label names a server in an error: its file, where it has one, and its object.
+func label(s *server.Server) string {
+	name := s.Object.Kind + " " + s.Object.Name
+	if s.Object.Namespace != "" {
+		name = s.Object.Kind + " " + s.Object.Namespace + "/" + s.Object.Name
+	}
+	if file := s.Item.Source.Name; file != "" {
+		name = file + ": " + name
+	}
+	return name
+}
+
 func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
-	named := func(err error) error { return fmt.Errorf("%s %s: %w", s.Object.Kind, s.Object.Name, err) }
+	named := func(err error) error { return fmt.Errorf("%s: %w", label(s), err) }
 	overrides, err := config.DecodeAnnotations(s.Annotations, rule.Names())
 	if err != nil {
 		return nil, named(err)
@@ -140,7 +163,7 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 		return nil, err
 	}
 	settingsAt := settingsByRelease(s, catalogued, gathered)
-	one := &judged{Server: s, facts: gathered, config: chosen}
+	one := &judged{Server: s, facts: gathered, engine: catalogued, config: chosen}
 	if newest, ok := gathered.Span.Newest(); ok {
 		one.settings, _ = settingsAt(newest)
 	}
@@ -161,40 +184,6 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	}
 	one.undecided = undecidedFor(chosen, result.Undecided)
 	return one, nil
-}
-
-// settingsByRelease reads the command line as each release would, and adds the
-// variables, which are the same in all.
-func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered *facts.Gathered) func(catalogue.Release) ([]setting.Setting, string) {
-	var gpus *int64
-	if count, ok := gathered.Set["gpu.count"].Value.(int64); ok {
-		gpus = &count
-	}
-	words := s.CommandLine(gpus)
-	variables := make([]setting.Setting, 0, len(s.Env))
-	for _, v := range s.Env {
-		variables = append(variables, setting.Setting{
-			Name: "env/" + v.Name, Spelled: v.Name, Values: []string{v.Value}, Unknown: v.Unknown,
-			Origin: setting.Origin{Kind: setting.Env, Path: v.Path}, Places: []setting.Path{v.Path},
-		})
-	}
-	return func(release catalogue.Release) ([]setting.Setting, string) {
-		line := argv.Parse(catalogued, release, argv.Mode(s.Mode), words)
-		opaque := ""
-		if line.Opaque {
-			opaque = "the arguments behind " + opaqueWord(line)
-		}
-		return slices.Concat(line.Settings, variables), opaque
-	}
-}
-
-func opaqueWord(line argv.Line) string {
-	for _, stray := range line.Stray {
-		if stray.Unknown {
-			return stray.Text
-		}
-	}
-	return "a variable"
 }
 
 // undecidedFor are the findings that lack a fact, of the rules that are on.
@@ -261,12 +250,11 @@ func (j *judged) key() string {
 	return strings.Join([]string{j.Item.Source.Name, strconv.Itoa(j.Item.Index), strconv.Itoa(j.Item.Element), j.Path.String()}, "\x00") + "\x00"
 }
 
-// about finds the same server in another reading of the input.
-func (j *judgements) about(other *judged) *judged {
+// byKey finds the servers of one reading in another.
+func (j *judgements) byKey() map[string]*judged {
+	index := make(map[string]*judged, len(j.servers))
 	for i := range j.servers {
-		if s := &j.servers[i]; s.key() == other.key() {
-			return s
-		}
+		index[j.servers[i].key()] = &j.servers[i]
 	}
-	return nil
+	return index
 }

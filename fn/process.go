@@ -19,6 +19,8 @@ type Input struct {
 	// OnlySelected leaves servers alone that no config selects; otherwise they
 	// are judged as without a config.
 	OnlySelected bool
+	// Held says of a source why nothing in it is edited.
+	Held map[*stream.Source]string
 	// HostEncodes is true where whoever reads the output encodes it anew: an
 	// item whose bytes cannot be spliced is then encoded alone.
 	HostEncodes bool
@@ -32,6 +34,8 @@ type Outcome struct {
 	// Failed is true when a finding remains at or above the severity that the
 	// config of its server names in failOn.
 	Failed bool
+	// Idle are the configs whose select matches no server.
+	Idle []string
 }
 
 // Process is the pipeline: find the servers, judge their settings, and for Trim
@@ -39,27 +43,60 @@ type Outcome struct {
 // Errors mean that the work could not be done; findings are no errors.
 func Process(in Input) (*Outcome, error) {
 	judged, err := judge(in, in.Sources, nil)
-	if err != nil || in.Mode == config.Verify {
-		return outcome(judged, nil), err
+	if err == nil {
+		judged.holdSources(in.Held)
+		judged.checkKeeps(in.Configs)
 	}
+	if err != nil || in.Mode == config.Verify {
+		return in.outcome(judged, nil), err
+	}
+	for {
+		done, err := attempt(in, judged)
+		if err != nil {
+			return nil, err
+		}
+		if done.again != nil && judged.hold(done.again) {
+			continue // without the servers whose other settings would change
+		}
+		return done.finish(in, judged)
+	}
+}
+
+// attempted is one try of the edits: what they change, and the judgement of the
+// result; nil where nothing changes.
+type attempted struct {
+	changes *changes
+	again   *judgements
+}
+
+func attempt(in Input, judged *judgements) (*attempted, error) {
 	changes, err := change(in, judged)
 	if err != nil || len(changes.bytes) == 0 {
-		return outcome(judged, nil), err
+		return &attempted{changes: changes}, err
 	}
 	rewritten, err := reread(in.Sources, changes.bytes)
 	if err != nil {
 		return nil, err
 	}
-	again, err := judge(in, rewritten, changes.items)
-	if err != nil {
-		return nil, err
+	wanted := changes.items
+	if judged.tiered {
+		wanted = nil // which generations a job keeps is told by all servers together
 	}
+	again, err := judge(in, rewritten, wanted)
+	return &attempted{changes, again}, err
+}
+
+func (a *attempted) finish(in Input, judged *judgements) (*Outcome, error) {
+	if a.again == nil {
+		return in.outcome(judged, nil), nil
+	}
+	changes, again := a.changes, a.again
 	if open := again.stillOpen(changes); len(open) > 0 {
 		return nil, fmt.Errorf("%s of %s %s would change again on its own output; nothing was written, please report this manifest",
 			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
 	}
 	judged.settle(again)
-	return outcome(judged, changes.bytes), nil
+	return in.outcome(judged, changes.bytes), nil
 }
 
 // reread parses the sources that changed; the others stay as they are.
@@ -71,11 +108,7 @@ func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*str
 			rewritten[i] = source
 			continue
 		}
-		parse := stream.ParseDocuments
-		if source.List != nil {
-			parse = func(_ string, data []byte) (*stream.Source, error) { return stream.ParseResourceList(data) }
-		}
-		again, err := parse(source.Name, data)
+		again, err := parse(source, data)
 		if err != nil {
 			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
 		}
@@ -88,9 +121,10 @@ func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*str
 // edited: what was fixed is information, what is new is added. Positions stay
 // those of the input.
 func (j *judgements) settle(again *judgements) {
+	index := again.byKey()
 	for i := range j.servers {
 		before := &j.servers[i]
-		after := again.about(before)
+		after := index[before.key()]
 		if after == nil {
 			continue
 		}
@@ -116,7 +150,7 @@ func identity(f finding.Finding) string {
 	return f.Rule + "\x00" + f.Setting + "\x00" + f.Value
 }
 
-func outcome(judged *judgements, changed map[*stream.Source][]byte) *Outcome {
+func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) *Outcome {
 	if judged == nil {
 		return nil
 	}
@@ -132,5 +166,10 @@ func outcome(judged *judgements, changed map[*stream.Source][]byte) *Outcome {
 		}
 	}
 	out.Report = report.New(found, servers)
+	for _, c := range in.Configs {
+		if len(c.Spec.Select) > 0 && len(judged.selectedBy(c)) == 0 {
+			out.Idle = append(out.Idle, c.Label())
+		}
+	}
 	return out
 }

@@ -1,12 +1,18 @@
-// Package transformers turns findings into edits: strip takes settings out. A
-// finding is all it is told; it knows no rules and no YAML.
+// Package transformers turns findings into edits and generated objects: strip
+// takes settings out, size sets and adds them, prune writes the CronJob of a
+// cache tier. A finding is all it is told; it knows no rules.
 package transformers
 
 import "github.com/trimtab/trimtab/internal/finding"
 
-// Strip returns the edits of the findings that remove a setting: each of the
-// setting's places goes.
-func Strip(found []finding.Finding) []finding.Edit {
+// Edits returns what the findings do to the objects they stand in.
+func Edits(found []finding.Finding) []finding.Edit {
+	return append(strip(found), size(found)...)
+}
+
+// strip takes out the settings of the findings that remove: each of a setting's
+// places goes.
+func strip(found []finding.Finding) []finding.Edit {
 	var edits []finding.Edit
 	for _, f := range found {
 		if f.Action != finding.Remove {

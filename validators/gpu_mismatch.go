@@ -10,6 +10,8 @@ import (
 func gpuMismatch() rule.Rule {
 	meta := rule.Named("gpu-mismatch")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		return r.Findings(meta, engine.Mismatch, "does not fit the GPUs", finding.None)
+		return r.Findings(meta, engine.Mismatch, func(engine.Judgement) rule.Verdict {
+			return rule.Verdict{Says: "does not fit the GPUs", Action: finding.None}
+		})
 	}}
 }

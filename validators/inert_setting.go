@@ -10,6 +10,8 @@ import (
 func inertSetting() rule.Rule {
 	meta := rule.Named("inert-setting")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		return r.Findings(meta, engine.Inert, "does nothing here", finding.Remove)
+		return r.Findings(meta, engine.Inert, func(engine.Judgement) rule.Verdict {
+			return rule.Verdict{Says: "does nothing here", Action: finding.Remove}
+		})
 	}}
 }

@@ -9,7 +9,13 @@ import "github.com/trimtab/trimtab/internal/rule"
 func All() []rule.Rule {
 	return []rule.Rule{
 		inertSetting(),
+		restatedDefault(),
+		clampedSetting(),
+		loadBearingSetting(),
 		gpuMismatch(),
+		oversizedPool(),
+		slowCacheLookup(),
+		unprunedCache(),
 		factsDisagree(),
 		unknownVersion(),
 	}

@@ -57,7 +57,7 @@ func TestDecodeAnnotationsErrors(t *testing.T) {
 		{"gpu", " ", "annotation `trimtab.dev/gpu` must not be empty; remove it or give it a value"},
 		{"engine", "sgl", "annotation `trimtab.dev/engine` names the unknown engine \"sgl\"; did you mean \"sglang\"?"},
 		{"engine", "vllm@main", "annotation `trimtab.dev/engine` must end in a release such as @v0.5.16, got \"vllm@main\""},
-		{"keep", "--a, --b", "annotation `trimtab.dev/keep` has one entry a line, `[RULE ]SETTING[: REASON]`: unknown rule \"--a,\"; `trimtab explain` lists the rules"},
+		{"keep", "--a, --b", "annotation `trimtab.dev/keep` has one entry a line, `[RULE ]SETTING[: REASON]`: unknown rule \"--a,\"; the rules are inert-setting, oversized-pool, restated-default, slow-cache-lookup, unversioned-cache, clamped-setting"},
 		{"keep", "inert-seting --a", "annotation `trimtab.dev/keep` has one entry a line, `[RULE ]SETTING[: REASON]`: unknown rule \"inert-seting\"; did you mean \"inert-setting\"?"},
 		{"keep", "a b c", "annotation `trimtab.dev/keep` must be `[RULE ]SETTING[ until ENGINE>=VERSION][: REASON]` on each line, got \"a b c\""},
 		{"keep", ": why", "annotation `trimtab.dev/keep` must be `[RULE ]SETTING[ until ENGINE>=VERSION][: REASON]` on each line, got \": why\""},

@@ -195,7 +195,7 @@ func TestDecodeErrors(t *testing.T) {
 		{spec("keep: [--x, ~]"), "functionConfig: `spec.keep[1]` is empty; remove it"},
 		{spec("keep: [{a: b}]"), "functionConfig: `spec.keep[0]` must be text (quote it), got a mapping"},
 		{spec("rules: {inert-seting: off}"), "functionConfig: `spec.rules`: unknown rule \"inert-seting\"; did you mean \"inert-setting\"?"},
-		{spec("rules: {banana: off}"), "functionConfig: `spec.rules`: unknown rule \"banana\"; `trimtab explain` lists the rules"},
+		{spec("rules: {banana: off}"), "functionConfig: `spec.rules`: unknown rule \"banana\"; the rules are inert-setting, oversized-pool, restated-default, slow-cache-lookup, unversioned-cache, clamped-setting"},
 		{spec("rules: {inert-setting: warn}"), "functionConfig: `spec.rules.inert-setting` is \"warn\", which is not known; did you mean \"warning\"?"},
 		{spec("rules: {inert-setting: no}"), "functionConfig: `spec.rules.inert-setting` must be one of off, info, warning, error, fix, report, got \"no\""},
 		{spec("rules: {inert-setting: true}"), "functionConfig: `spec.rules.inert-setting` must be one of off, info, warning, error, fix, report, got \"true\""},

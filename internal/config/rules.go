@@ -62,7 +62,7 @@ func checkRule(rule string, known []string) error {
 	if near, ok := nearest(rule, known); ok {
 		return fmt.Errorf("unknown rule %s; did you mean %q?", quote(rule), near)
 	}
-	return fmt.Errorf("unknown rule %s; `trimtab explain` lists the rules", quote(rule))
+	return fmt.Errorf("unknown rule %s; the rules are %s", quote(rule), strings.Join(known, ", "))
 }
 
 func (d decoder) ruleSetting(node *yaml.Node, path string) (RuleSetting, error) {

@@ -89,9 +89,31 @@ func namesIn(parsed *cel.Ast) []string {
 // elsewhere, and needs then names what would settle it.
 type lookup func(name string) (value any, known bool, needs []string)
 
-// evaluate decides a condition. With outcome Unknown, needs names the facts
-// that would settle it.
-func (c *condition) evaluate(find lookup) (Truth, []string, error) {
+// outcome is what an expression evaluates to. Without Known, Needs names the
+// facts that would settle it.
+type outcome struct {
+	Value any
+	Known bool
+	Needs []string
+}
+
+// truth reads an outcome as a condition.
+func (o outcome) truth() (Truth, error) {
+	if !o.Known {
+		return Unknown, nil
+	}
+	switch o.Value {
+	case true:
+		return True, nil
+	case false:
+		return False, nil
+	}
+	return Unknown, fmt.Errorf("a condition must be true or false, not %v", o.Value)
+}
+
+// evaluate computes an expression. An error means that the expression asks for
+// an operation its values do not have.
+func (c *condition) evaluate(find lookup) (outcome, error) {
 	values := map[string]any{}
 	var missing []*cel.AttributePatternType
 	needsOf := map[string][]string{}
@@ -125,22 +147,16 @@ func (c *condition) evaluate(find lookup) (Truth, []string, error) {
 	}
 	activation, err := cel.PartialVars(values, missing...)
 	if err != nil {
-		return Unknown, nil, err
+		return outcome{}, err
 	}
 	result, _, err := c.program.Eval(activation)
 	if unknown, ok := result.(*types.Unknown); ok {
-		return Unknown, neededBy(unknown, needsOf), nil
+		return outcome{Needs: neededBy(unknown, needsOf)}, nil
 	}
 	if err != nil {
-		return Unknown, nil, err
+		return outcome{}, err
 	}
-	switch result {
-	case types.True:
-		return True, nil, nil
-	case types.False:
-		return False, nil, nil
-	}
-	return Unknown, nil, fmt.Errorf("a condition must be true or false, not %v", result.Value())
+	return outcome{Value: result.Value(), Known: true}, nil
 }
 
 func neededBy(unknown *types.Unknown, needsOf map[string][]string) []string {

@@ -31,9 +31,11 @@ func TestConditionIsThreeValued(t *testing.T) {
 	for _, c := range cases {
 		compiled, err := compile(c.expression)
 		require.NoError(t, err, c.expression)
-		got, needs, err := compiled.evaluate(find)
+		outcome, err := compiled.evaluate(find)
+		require.NoError(t, err, c.expression)
+		got, err := outcome.truth()
 		require.NoError(t, err, c.expression)
 		require.Equal(t, c.want, got, c.expression)
-		require.Equal(t, c.needs, needs, c.expression)
+		require.Equal(t, c.needs, outcome.Needs, c.expression)
 	}
 }

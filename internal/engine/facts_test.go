@@ -34,7 +34,7 @@ func TestFacts(t *testing.T) {
 				for _, release := range catalogued.Releases {
 					if fact.Versions.Contains(release) {
 						covered++
-						checkNames(t, catalogued, release, fact)
+						checkNames(t, catalogued, known, release, fact)
 					}
 				}
 				require.Positive(t, covered, "no release of the catalogue lies in %q", fact.VersionText)
@@ -47,7 +47,7 @@ func TestFacts(t *testing.T) {
 }
 
 // checkNames: settings and names in conditions exist in the release.
-func checkNames(t *testing.T, catalogued *catalogue.Engine, release catalogue.Release, fact *engine.Fact) {
+func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowledge, release catalogue.Release, fact *engine.Fact) {
 	for _, about := range fact.Settings {
 		if strings.HasPrefix(about, "--") {
 			option, ok := catalogued.Option(about, release)
@@ -58,7 +58,11 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, release catalogue.Re
 	names, err := fact.Names()
 	require.NoError(t, err)
 	for _, name := range names {
-		if name == "value" || strings.Contains(name, ".") {
+		if key, given := strings.CutPrefix(name, "given."); given {
+			require.True(t, catalogued.KnownKey(key), "%s in the condition of %v never existed", key, fact.Settings)
+			continue
+		}
+		if name == "value" || strings.Contains(name, ".") || known.Defines(name, release) {
 			continue
 		}
 		_, ok := catalogued.OptionByKey(name, release)
@@ -72,11 +76,14 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 		if !fact.Versions.Contains(release) || c.Version != "" && c.Version != release.Version {
 			continue
 		}
-		state, abouts := stateOf(t, catalogued, release, fact, c)
+		state, abouts := stateOf(t, catalogued, known, release, fact, c)
 		require.NotEmpty(t, abouts, "case %q holds none of %v", c.Args, fact.Settings)
 		for _, about := range abouts {
 			ran++
 			judgements, err := known.Judge(state, about, fact.Verb)
+			if fact.Verb == engine.Missing {
+				judgements, err = known.Absent(state)
+			}
 			require.NoError(t, err)
 			var here engine.Judgement // False unless the fact is among them
 			here.Holds = engine.False
@@ -97,6 +104,12 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 			default:
 				require.Equal(t, engine.False, here.Holds, message)
 			}
+			if c.Effective != nil {
+				require.Equal(t, *c.Effective, here.Effective, message)
+			}
+			if c.Removable != nil {
+				require.Equal(t, *c.Removable, here.Removable, message)
+			}
 		}
 	}
 	require.Positive(t, ran, "case %q ran in no release", c.Args)
@@ -104,7 +117,7 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 
 // stateOf builds the server of a case and returns its settings the fact is
 // about.
-func stateOf(t *testing.T, catalogued *catalogue.Engine, release catalogue.Release, fact *engine.Fact, c engine.Case) (*engine.State, []setting.Setting) {
+func stateOf(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowledge, release catalogue.Release, fact *engine.Fact, c engine.Case) (*engine.State, []setting.Setting) {
 	var words []setting.Word
 	for i, text := range strings.Fields(c.Args) {
 		unknown := strings.Contains(text, "${") || strings.Contains(text, "$(")
@@ -123,10 +136,46 @@ func stateOf(t *testing.T, catalogued *catalogue.Engine, release catalogue.Relea
 		set[name] = facts.Fact{Value: value, Source: "case"}
 	}
 	var abouts []setting.Setting
+	if fact.Verb == engine.Missing {
+		abouts = append(abouts, setting.Setting{Name: fact.Settings[0]})
+	}
 	for _, s := range settings {
 		if slices.Contains(fact.Settings, s.Name) {
 			abouts = append(abouts, s)
 		}
 	}
-	return engine.NewState(catalogued, release, settings, set, ""), abouts
+	return engine.NewState(catalogued, known, release, settings, set, ""), abouts
+}
+
+// TestDefinitions runs the cases of the derived names.
+func TestDefinitions(t *testing.T) {
+	ran := 0
+	for _, name := range catalogue.Names() {
+		catalogued, err := catalogue.Load(name)
+		require.NoError(t, err)
+		known, err := engine.Load(name)
+		require.NoError(t, err)
+		known.EachDefinition(func(defined string, versions catalogue.Range, cases []engine.Case) {
+			require.NotEmpty(t, cases, "%s has no case", defined)
+			for _, c := range cases {
+				for _, release := range catalogued.Releases {
+					if !versions.Contains(release) || c.Version != "" && c.Version != release.Version {
+						continue
+					}
+					ran++
+					state, _ := stateOf(t, catalogued, known, release, &engine.Fact{}, c)
+					value, ok, needs := state.Derived(defined)
+					message := fmt.Sprintf("%s at %s: %q", defined, release, c.Args)
+					if len(c.Needs) > 0 {
+						require.False(t, ok, message)
+						require.Subset(t, needs, c.Needs, message)
+						continue
+					}
+					require.True(t, ok, "%s needs %v", message, needs)
+					require.Equal(t, fmt.Sprint(c.Value), fmt.Sprint(value), message)
+				}
+			}
+		})
+	}
+	require.Positive(t, ran)
 }

@@ -1,15 +1,11 @@
 package engine
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"path"
-	"strings"
+	"slices"
 	"sync"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/engines"
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -24,6 +20,14 @@ const (
 	Inert Verb = "inert"
 	// Mismatch: the setting does not fit the GPUs that are asked for.
 	Mismatch Verb = "mismatch"
+	// Equals: the setting is what the engine does without it.
+	Equals Verb = "equals"
+	// Clamp: the engine uses at most this much.
+	Clamp Verb = "clamp"
+	// LoadBearing: the setting looks redundant and is not.
+	LoadBearing Verb = "load_bearing"
+	// Missing: the setting is not there and should be.
+	Missing Verb = "missing"
 )
 
 // Fact is one entry of engines/ENGINE/facts: what a setting does in a range of
@@ -35,10 +39,20 @@ type Fact struct {
 	// VersionText is the range as written, for evidence.
 	VersionText string
 	Verb        Verb
-	// When is a CEL condition over settings by key and facts by dotted name.
-	When  string
+	// When is a CEL expression over settings by key and facts by dotted name: a
+	// condition, for Equals the value the engine would use, for Clamp the most
+	// it uses.
+	When string
+	// Also is a further condition of Equals and Clamp, Removable the condition
+	// under which a clamped setting may go.
+	Also, Removable string
+	// Write is the value of a Missing setting.
+	Write string
+	// Rule is the rule a Missing setting belongs to.
+	Rule  string
 	Group string
-	Why   string
+	// Why may hold names in braces, which stand for their values: {tp_size}.
+	Why string
 	// Source names file and function in the engine's tree, or the measurement.
 	Source string
 	// Mark says how the fact is known: V, V-parser, T, M may edit; R, D may not.
@@ -53,36 +67,38 @@ type Case struct {
 	Args string `yaml:"args"`
 	// Version is the release the case is about; empty: every release of the
 	// fact's range that the catalogue knows.
-	Version  string            `yaml:"version"`
-	Env      map[string]string `yaml:"env"`
-	Facts    map[string]any    `yaml:"facts"`
-	Inert    *bool             `yaml:"inert"`
-	Mismatch *bool             `yaml:"mismatch"`
+	Version string            `yaml:"version"`
+	Env     map[string]string `yaml:"env"`
+	Facts   map[string]any    `yaml:"facts"`
+
+	Inert       *bool `yaml:"inert"`
+	Mismatch    *bool `yaml:"mismatch"`
+	Equals      *bool `yaml:"equals"`
+	Clamped     *bool `yaml:"clamped"`
+	LoadBearing *bool `yaml:"load_bearing"`
+	Missing     *bool `yaml:"missing"`
+	// Effective is the value a clamp leaves, Removable whether the setting may go.
+	Effective *int64 `yaml:"effective"`
+	Removable *bool  `yaml:"removable"`
+	// Value is what a definition evaluates to.
+	Value any `yaml:"value"`
 	// Needs are the facts without which the condition cannot be decided.
 	Needs []string `yaml:"needs"`
 }
 
-// entry is a fact as the files spell it.
-type entry struct {
-	Setting  string   `yaml:"setting"`
-	Settings []string `yaml:"settings"`
-	Versions string   `yaml:"versions"`
-	Inert    string   `yaml:"inert"`
-	Mismatch string   `yaml:"mismatch"`
-	Group    string   `yaml:"group"`
-	Why      string   `yaml:"why"`
-	Evidence struct {
-		Source string `yaml:"source"`
-		Mark   string `yaml:"mark"`
-	} `yaml:"evidence"`
-	Undo  string `yaml:"undo"`
-	Cases []Case `yaml:"cases"`
+// definition is a derived name: a value that conditions may ask for.
+type definition struct {
+	name, engine, file string
+	versions           catalogue.Range
+	value              string
+	Cases              []Case
 }
 
 // Knowledge is all facts of one engine, by the setting they are about.
 type Knowledge struct {
-	Facts     []*Fact
-	bySetting map[string][]*Fact
+	Facts       []*Fact
+	bySetting   map[string][]*Fact
+	definitions map[string][]*definition
 }
 
 // About returns the facts about a setting, in the order of the files.
@@ -109,16 +125,19 @@ func load(engine string) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{bySetting: map[string][]*Fact{}}
+	k := &Knowledge{bySetting: map[string][]*Fact{}, definitions: map[string][]*definition{}}
 	for _, file := range files {
 		name := path.Join(folder, file.Name())
 		data, err := engines.Files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		facts, err := decode(engine, name, data)
+		facts, definitions, err := decode(engine, name, data)
 		if err != nil {
 			return nil, fmt.Errorf("engines/%s: %w", name, err)
+		}
+		for _, defined := range definitions {
+			k.definitions[defined.name] = append(k.definitions[defined.name], defined)
 		}
 		for _, fact := range facts {
 			k.Facts = append(k.Facts, fact)
@@ -130,82 +149,44 @@ func load(engine string) (*Knowledge, error) {
 	return k, nil
 }
 
-// decode reads a list of entries strictly: an unknown key, a missing part or a
-// second verb is an error that names the entry.
-func decode(engine, file string, data []byte) ([]*Fact, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	var entries []entry
-	if err := decoder.Decode(&entries); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	facts := make([]*Fact, 0, len(entries))
-	for i, e := range entries {
-		fact, err := e.fact(engine, file)
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", i+1, err)
-		}
-		facts = append(facts, fact)
-	}
-	return facts, nil
-}
-
-func (e entry) fact(engine, file string) (*Fact, error) {
-	fact := &Fact{
-		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Group: e.Group,
-		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Undo: e.Undo, Cases: e.Cases, file: file,
-	}
-	if e.Setting != "" {
-		fact.Settings = append([]string{e.Setting}, e.Settings...)
-	}
-	if len(fact.Settings) == 0 {
-		return nil, errors.New("`setting` is missing")
-	}
-	name := strings.Join(fact.Settings, ", ")
-	for verb, when := range map[Verb]string{Inert: e.Inert, Mismatch: e.Mismatch} {
-		if when == "" {
-			continue
-		}
-		if fact.Verb != "" {
-			return nil, fmt.Errorf("%s: an entry has one verb", name)
-		}
-		fact.Verb, fact.When = verb, when
-	}
-	switch {
-	case fact.Verb == "":
-		return nil, fmt.Errorf("%s: a verb is missing: `inert` or `mismatch`", name)
-	case fact.Why == "":
-		return nil, fmt.Errorf("%s: `why` is missing", name)
-	case fact.Source == "":
-		return nil, fmt.Errorf("%s: `evidence.source` is missing", name)
-	case fact.Verb == Inert && fact.Undo == "":
-		return nil, fmt.Errorf("%s: `undo` is missing", name)
-	}
-	switch fact.Mark {
-	case "V", "V-parser", "T", "M", "R", "D":
-	default:
-		return nil, fmt.Errorf("%s: `evidence.mark` must be V, V-parser, T, M, R or D", name)
-	}
-	var err error
-	if fact.Versions, err = catalogue.ParseRange(e.Versions); err != nil {
-		return nil, fmt.Errorf("%s: `versions`: %w", name, err)
-	}
-	return fact, nil
-}
-
 // MayEdit tells whether the proof is strong enough for an edit.
 func (f *Fact) MayEdit() bool { return f.Mark != "R" && f.Mark != "D" }
 
-// Names are the names the condition asks for. An error means that it is no CEL.
+// Names are the names the expressions of a fact ask for. An error means that
+// one is no CEL.
 func (f *Fact) Names() ([]string, error) {
-	compiled, err := compile(f.When)
-	if err != nil {
-		return nil, err
+	var names []string
+	for _, expression := range []string{f.When, f.Also, f.Removable} {
+		if expression == "" {
+			continue
+		}
+		compiled, err := compile(expression)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, compiled.names...)
 	}
-	return compiled.names, nil
+	return names, nil
 }
 
 // Wants is the verdict a case states for a verb; nil when it states none.
 func (c Case) Wants(verb Verb) *bool {
-	return map[Verb]*bool{Inert: c.Inert, Mismatch: c.Mismatch}[verb]
+	return map[Verb]*bool{
+		Inert: c.Inert, Mismatch: c.Mismatch, Equals: c.Equals,
+		Clamp: c.Clamped, LoadBearing: c.LoadBearing, Missing: c.Missing,
+	}[verb]
+}
+
+// Defines tells whether a name is a derived one at a release.
+func (k *Knowledge) Defines(name string, release catalogue.Release) bool {
+	return slices.ContainsFunc(k.definitions[name], func(d *definition) bool { return d.versions.Contains(release) })
+}
+
+// EachDefinition visits the derived names with their ranges and cases.
+func (k *Knowledge) EachDefinition(visit func(name string, versions catalogue.Range, cases []Case)) {
+	for _, name := range slices.Sorted(maps.Keys(k.definitions)) {
+		for _, defined := range k.definitions[name] {
+			visit(name, defined.versions, defined.Cases)
+		}
+	}
 }

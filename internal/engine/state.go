@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -24,15 +23,23 @@ type State struct {
 	// Opaque names a word of the command line that may hold any option; empty
 	// when every word is known.
 	Opaque string
+	// Knowledge holds the definitions that conditions may ask for.
+	Knowledge *Knowledge
 
-	byKey map[string]*setting.Setting
+	byKey   map[string]*setting.Setting
+	byName  map[string]*setting.Setting
+	derived map[string]derived
 }
 
 // NewState indexes the settings; of a repeated option the last one counts, as
 // in the engines' own parsers.
-func NewState(engine *catalogue.Engine, release catalogue.Release, settings []setting.Setting, known facts.Set, opaque string) *State {
-	s := &State{Engine: engine, Release: release, Settings: settings, Facts: known, Opaque: opaque, byKey: map[string]*setting.Setting{}}
+func NewState(engine *catalogue.Engine, k *Knowledge, release catalogue.Release, settings []setting.Setting, known facts.Set, opaque string) *State {
+	s := &State{
+		Engine: engine, Knowledge: k, Release: release, Settings: settings, Facts: known, Opaque: opaque,
+		byKey: map[string]*setting.Setting{}, byName: map[string]*setting.Setting{}, derived: map[string]derived{},
+	}
 	for i := range settings {
+		s.byName[settings[i].Name] = &settings[i]
 		if settings[i].Key != "" && !settings[i].Overridden {
 			s.byKey[settings[i].Key] = &settings[i]
 		}
@@ -83,48 +90,4 @@ func typed(option catalogue.Option, text string) (any, bool) {
 		return b, err == nil
 	}
 	return text, true
-}
-
-// Judgement is what one fact says of one setting here.
-type Judgement struct {
-	Fact  *Fact
-	Holds Truth
-	// Needs are the facts that would settle an unknown outcome.
-	Needs []string
-}
-
-// Judge returns what the facts with a verb say of a setting at the state's
-// release. Facts whose condition is false are left out.
-func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgement, error) {
-	var judgements []Judgement
-	for _, fact := range k.bySetting[about.Name] {
-		if fact.Verb != verb || !fact.Versions.Contains(s.Release) {
-			continue
-		}
-		holds, needs, err := fact.judge(s, about)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", fact.file, about.Name, err)
-		}
-		if holds != False {
-			judgements = append(judgements, Judgement{Fact: fact, Holds: holds, Needs: needs})
-		}
-	}
-	return judgements, nil
-}
-
-func (f *Fact) judge(s *State, about setting.Setting) (Truth, []string, error) {
-	compiled, err := compile(f.When)
-	if err != nil {
-		return Unknown, nil, err
-	}
-	return compiled.evaluate(func(name string) (any, bool, []string) {
-		if name == "value" {
-			return about.Value(), !about.Unknown, []string{about.Name}
-		}
-		if _, _, dotted := cutName(name); dotted {
-			fact, ok := s.Facts[name]
-			return fact.Value, ok, []string{facts.SettledBy(name)}
-		}
-		return s.Value(name)
-	})
 }

@@ -6,9 +6,11 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/server"
@@ -42,6 +44,9 @@ type Gathered struct {
 	Span catalogue.Span
 	// SpanSource says where the engine version was read.
 	SpanSource string
+	// Shape is the model's entry in the catalogue; nil when the model is not
+	// known by name.
+	Shape *hardware.ModelEntry
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
 	Disagreements []Disagreement
@@ -50,10 +55,13 @@ type Gathered struct {
 // settledBy names the field that would make a fact known, where that is not
 // the fact's own name in the config.
 var settledBy = map[string]string{
-	"gpu.indexes":   "resources",
-	"gpu.whole":     "resources",
-	"server.direct": "command",
-	"server.onePod": "kind",
+	"gpu.indexes":        "resources",
+	"gpu.whole":          "resources",
+	"server.direct":      "command",
+	"server.onePod":      "kind",
+	"model.architecture": "model.name",
+	"model.moe":          "model.name",
+	"gpu.vendor":         "gpu.name",
 }
 
 // SettledBy is the field a user would state to make a fact known.
@@ -70,8 +78,10 @@ func SettledBy(fact string) string {
 func Gather(s *server.Server, engine *catalogue.Engine, spec *config.Spec, overrides *config.Overrides) (*Gathered, error) {
 	g := &Gathered{Set: Set{}}
 	g.gatherGPU(s, spec, overrides)
-	g.gatherModel(spec, overrides)
+	g.gatherModel(s, spec, overrides)
 	g.gatherWorkload(spec)
+	g.gatherMeasured(spec)
+	g.tell("server.operator", s.Operator, "kind")
 	_, official := catalogue.OfficialImage(s.Image)
 	g.tell("image.fork", !official && s.Image != "", "image")
 	g.tell("server.onePod", s.OnePod, "kind")
@@ -114,15 +124,36 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	if reserve := spec.GPU.Reserve; reserve != nil {
 		g.tell("gpu.reserve", reserve.Bytes, "config")
 	}
+	name, _ := g.Set["gpu.name"].Value.(string)
+	if card, ok := hardware.GPU(name); ok {
+		g.tellText("gpu.vendor", card.Vendor, "the catalogue's entry "+card.Name)
+	}
 	g.tellText("gpu.vendor", s.GPUs.Vendor, "manifest")
 	if s.GPUs.Count == nil {
 		return
 	}
 	g.tell("gpu.count", *s.GPUs.Count, s.GPUs.Source)
+	if s.GPUs.Ignored != nil {
+		g.tell("gpu.count", *s.GPUs.Ignored, "spec.resources.gpu, which the operator does not use")
+	}
+	if g.contested("gpu.count") || choosesDevices(s) {
+		return // which devices the container sees is not known then
+	}
 	g.tell("gpu.indexes", indexes(*s.GPUs.Count), s.GPUs.Source)
 	if s.GPUs.Whole != nil {
 		g.tell("gpu.whole", *s.GPUs.Whole, s.GPUs.Source)
 	}
+}
+
+// contested tells whether two sources tell a fact differently.
+func (g *Gathered) contested(name string) bool {
+	return slices.ContainsFunc(g.Disagreements, func(d Disagreement) bool { return d.Fact == name })
+}
+
+// choosesDevices: with NVIDIA_VISIBLE_DEVICES the container runtime may expose
+// devices that the plugin did not hand over.
+func choosesDevices(s *server.Server) bool {
+	return slices.ContainsFunc(s.Env, func(v server.Variable) bool { return v.Name == "NVIDIA_VISIBLE_DEVICES" })
 }
 
 // indexes lists the devices of a container in their order: 0,1,2.
@@ -135,13 +166,70 @@ func indexes(count int64) string {
 	return strings.Join(list, ",")
 }
 
-func (g *Gathered) gatherModel(spec *config.Spec, overrides *config.Overrides) {
-	g.tellText("model.name", overrides.Model, "annotation trimtab.dev/model")
-	g.tellText("model.name", spec.Model.Name, "config")
+// gatherModel tells what the user states about the checkpoint, and the shape
+// that the catalogue has for a model of that name. What a checkpoint's own
+// config.json says (dtype, quantization, code) is not told by a name.
+func (g *Gathered) gatherModel(s *server.Server, spec *config.Spec, overrides *config.Overrides) {
+	stated := func(hardware.ModelEntry) bool { return true }
+	g.tellModel(overrides.Model, "annotation trimtab.dev/model", stated)
+	g.tellModel(spec.Model.Name, "config", stated)
+	// A manifest names a checkpoint. One that is only like a model of the
+	// catalogue, quantized or tuned by somebody, may have another shape.
+	g.tellModel(s.ModelSource, "manifest", func(shape hardware.ModelEntry) bool { return hubName(s.ModelSource) == shape.ID })
 	g.tellText("model.dtype", spec.Model.DType, "config")
 	g.tellText("model.quantization", spec.Model.Quantization, "config")
 	if remoteCode := spec.Model.RemoteCode; remoteCode != nil {
 		g.tell("model.remoteCode", *remoteCode, "config")
+	}
+	if g.Shape == nil {
+		return
+	}
+	source := "the catalogue's entry " + g.Shape.ID
+	if len(g.Shape.Architectures) > 0 {
+		g.tell("model.architecture", g.Shape.Architectures[0], source)
+	}
+	g.tell("model.moe", g.Shape.MoE != nil, source)
+}
+
+// tellModel records a model by the catalogue's name where it has one, so that
+// two names of one model do not disagree.
+func (g *Gathered) tellModel(name, source string, trusted func(hardware.ModelEntry) bool) {
+	if name == "" {
+		return
+	}
+	shape, ok := hardware.Model(name)
+	if !ok || !trusted(shape) {
+		if _, told := g.Set["model.name"]; !ok && !told {
+			g.tell("model.name", hubName(name), source)
+		}
+		return
+	}
+	if _, told := g.Set["model.name"]; !told {
+		g.Shape = &shape
+	}
+	g.tell("model.name", shape.ID, source)
+}
+
+// hubName is the name of a model on the Hub: without scheme and revision.
+func hubName(source string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(source, "hf://"), "@")
+	return name
+}
+
+// gatherMeasured takes the exact counts; logged bytes are rounded and stay with
+// their text in the config.
+func (g *Gathered) gatherMeasured(spec *config.Spec) {
+	if tokens := spec.Measured.KVTokens; tokens != nil {
+		g.tell("measured.kvTokens", *tokens, "config")
+	}
+	if slots := spec.Measured.MambaSlots; slots != nil {
+		g.tell("measured.mambaSlots", *slots, "config")
+	}
+	if bytes := spec.Measured.KVBytes; bytes != nil {
+		g.tell("measured.kvBytes", bytes.Text, "config")
+	}
+	if bytes := spec.Measured.MambaBytes; bytes != nil {
+		g.tell("measured.mambaBytes", bytes.Text, "config")
 	}
 }
 

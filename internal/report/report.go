@@ -56,13 +56,11 @@ func New(found []finding.Finding, servers []Server) Report {
 			r.Findings = append(r.Findings, f)
 			continue
 		}
-		skipped := Skipped{Rule: f.Rule, Setting: f.Setting, Object: f.Object, Needs: f.Needs}
-		if !slices.ContainsFunc(r.Skipped, func(s Skipped) bool { return compareSkipped(s, skipped) == 0 }) {
-			r.Skipped = append(r.Skipped, skipped)
-		}
+		r.Skipped = append(r.Skipped, Skipped{Rule: f.Rule, Setting: f.Setting, Object: f.Object, Needs: f.Needs})
 	}
 	slices.SortStableFunc(r.Findings, comparePlaces)
 	slices.SortStableFunc(r.Skipped, compareSkipped)
+	r.Skipped = slices.CompactFunc(r.Skipped, func(a, b Skipped) bool { return compareSkipped(a, b) == 0 })
 	return r
 }
 

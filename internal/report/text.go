@@ -51,6 +51,17 @@ func WriteErrorsFirst(w io.Writer, r Report) error {
 	return err
 }
 
+// WriteSkipped prints which rules could not decide and what they need, one line
+// for each set of needs. It returns the error of the writer.
+func WriteSkipped(w io.Writer, r Report) error {
+	for _, line := range skippedLines(r.Skipped) {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // verdict is severity, rule and message, with the proof and the way back.
 func verdict(f finding.Finding) string {
 	return fmt.Sprintf("%s %s: %s%s", f.Severity, f.Rule, oneLine(f.Message), proof(f))

@@ -100,7 +100,7 @@ func (p Policy) applyKeeps(f finding.Finding) finding.Finding {
 	}
 	for _, comment := range p.Comments(f) {
 		switch {
-		case strings.Contains(comment, "trimtab:keep"):
+		case AsksToKeep(comment):
 			return kept(f, "kept by a comment")
 		case GivesReason(comment, f):
 			f.Severity = finding.Info
@@ -187,13 +187,10 @@ func (p Policy) stale(object finding.Finding, ignoredBy map[int]bool) []finding.
 		}
 	}
 	for _, exception := range p.KeepHere {
-		speaksOf := func(s setting.Setting) bool {
-			return p.names(finding.Finding{Setting: s.Name, Origin: s.Origin}, exception.Setting)
-		}
 		switch {
 		case p.expired(exception):
 			report("trimtab.dev/keep", exception, "has come to its end")
-		case !slices.ContainsFunc(p.Settings, speaksOf):
+		case !p.SpeaksOf(exception.Setting, p.Settings):
 			report("trimtab.dev/keep", exception, "matches no setting")
 		}
 	}

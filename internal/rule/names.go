@@ -2,6 +2,7 @@ package rule
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/finding"
@@ -12,7 +13,7 @@ import (
 // about: the canonical name, any spelling the engine knows, env/NAME, or the
 // typed field by its path or last name.
 func (p Policy) names(f finding.Finding, name string) bool {
-	if name == f.Setting {
+	if name == f.Setting || name == f.Spelled && name != "" {
 		return true
 	}
 	if f.Origin.Kind == setting.Field && (name == f.Origin.String() || name == lastKey(f.Origin.Path)) {
@@ -22,8 +23,10 @@ func (p Policy) names(f finding.Finding, name string) bool {
 		return false
 	}
 	for _, release := range p.Span.Releases {
-		if option, ok := p.Engine.Option(name, release); ok {
-			return option.Flag == f.Setting
+		for _, spelled := range []string{name, strings.ReplaceAll(name, "_", "-")} {
+			if option, ok := p.Engine.Option(spelled, release); ok {
+				return option.Flag == f.Setting
+			}
 		}
 	}
 	return false
@@ -40,14 +43,20 @@ func lastKey(path setting.Path) string {
 
 // wordsOfReason is how many words besides names and values make a comment a
 // reason and not a label.
-const wordsOfReason = 3
+const wordsOfReason = 2
+
+// lettersOfReason is the same for scripts that put no blanks between words.
+const lettersOfReason = 4
 
 // GivesReason tells whether a comment names the setting of a finding, or its
 // value, and says why it is there.
 func GivesReason(comment string, f finding.Finding) bool {
 	rest, named := withoutNames(comment, f)
-	return named && len(reasonWord.FindAllString(rest, -1)) >= wordsOfReason
+	return named && (len(reasonWord.FindAllString(rest, -1)) >= wordsOfReason || len(ideograph.FindAllString(rest, -1)) >= lettersOfReason)
 }
+
+// AsksToKeep tells whether a comment says trimtab:keep.
+func AsksToKeep(comment string) bool { return keepComment.MatchString(comment) }
 
 // SpeaksOnlyOf tells whether a comment names the setting of a finding and none
 // of the other settings, so that it goes with it.
@@ -66,7 +75,11 @@ func SpeaksOnlyOf(comment string, f finding.Finding, others []setting.Setting) b
 	return true
 }
 
-var reasonWord = regexp.MustCompile(`\pL{2,}`)
+var (
+	reasonWord  = regexp.MustCompile(`\pL{2,}`)
+	ideograph   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]`)
+	keepComment = regexp.MustCompile(`(?i)\btrimtab:\s*keep\b`)
+)
 
 // withoutNames cuts the names and the value of a setting out of a comment and
 // tells whether there were any.
@@ -102,4 +115,11 @@ func spellings(f finding.Finding) []*regexp.Regexp {
 		patterns = append(patterns, regexp.MustCompile(`(^|[^a-z0-9])(-{0,2})`+regexp.QuoteMeta(strings.ToLower(text))+`([^a-z0-9]|$)`))
 	}
 	return patterns
+}
+
+// SpeaksOf tells whether a user's name means one of the settings.
+func (p Policy) SpeaksOf(name string, settings []setting.Setting) bool {
+	return slices.ContainsFunc(settings, func(s setting.Setting) bool {
+		return p.names(finding.Finding{Setting: s.Name, Spelled: s.Spelled, Origin: s.Origin}, name)
+	})
 }

@@ -5,6 +5,9 @@
 package rule
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/facts"
@@ -32,30 +35,65 @@ type Server struct {
 // Release is what a rule sees of a server at one release.
 type Release struct {
 	Server
-	State     *engine.State
-	Knowledge *engine.Knowledge
+	State *engine.State
+}
+
+// Verdict is what a rule makes of a judgement that holds.
+type Verdict struct {
+	// Says is the verb in words: "does nothing here".
+	Says   string
+	Action finding.Action
+	// Proposed is the value that would be right.
+	Proposed string
 }
 
 // Findings turns what the facts with one verb say about the settings into
-// findings; says is the verb in words. Settings that an operator or the engine
-// writes by itself are in no manifest and are passed over.
-func (r Release) Findings(meta Meta, verb engine.Verb, says string, action finding.Action) ([]finding.Finding, error) {
+// findings; decide gives the verdict on each. Settings that an operator or the
+// engine writes by itself are in no manifest and are passed over.
+func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) ([]finding.Finding, error) {
 	var found []finding.Finding
 	for _, about := range r.State.Settings {
-		if about.Origin.Path == nil {
+		if about.Origin.Path == nil || about.Held != "" {
 			continue
 		}
-		judgements, err := r.Knowledge.Judge(r.State, about, verb)
+		judgements, err := r.State.Knowledge.Judge(r.State, about, verb)
 		if err != nil {
 			return nil, err
 		}
 		if judgement, ok := decisive(judgements); ok {
-			f := r.finding(meta, about, judgement, action)
-			f.Message = about.Name + " " + says + ": " + judgement.Fact.Why
+			f := r.finding(meta, about, judgement, decide(judgement))
+			if other, ok, err := r.dissenting(judgement.Fact, verb); err != nil {
+				return nil, err
+			} else if ok && f.Action != finding.None {
+				f.Action = finding.None
+				f.Message += " (not edited: " + other + " of the same group says otherwise)"
+			}
 			found = append(found, f)
 		}
 	}
 	return found, nil
+}
+
+// dissenting finds a setting of a fact's group that is there and for which the
+// fact does not hold: then none of the group is edited.
+func (r Release) dissenting(fact *engine.Fact, verb engine.Verb) (string, bool, error) {
+	if fact.Group == "" {
+		return "", false, nil
+	}
+	for _, about := range r.State.Settings {
+		if !slices.Contains(fact.Settings, about.Name) {
+			continue
+		}
+		judgements, err := r.State.Knowledge.Judge(r.State, about, verb)
+		if err != nil {
+			return "", false, err
+		}
+		judgement, ok := decisive(judgements)
+		if !ok || judgement.Holds != engine.True || about.Held != "" {
+			return about.Name, true, nil
+		}
+	}
+	return "", false, nil
 }
 
 // decisive picks the fact that holds, else the first that lacks a fact.
@@ -71,16 +109,21 @@ func decisive(judgements []engine.Judgement) (engine.Judgement, bool) {
 	return judgements[0], true
 }
 
-func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judgement, action finding.Action) finding.Finding {
-	fact := judgement.Fact
-	f := r.About(meta, about)
-	f.Group = fact.Group
-	f.Undo = fact.Undo
-	f.Needs = judgement.Needs
-	f.Evidence = []finding.Evidence{{Engine: fact.Engine, Versions: fact.VersionText, Source: fact.Source}}
-	if fact.MayEdit() {
-		f.Action = action
+func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judgement, verdict Verdict) finding.Finding {
+	f := r.Proven(r.About(meta, about), judgement)
+	f.Message = about.Name + " " + verdict.Says + ": " + judgement.Why
+	f.Proposed = verdict.Proposed
+	if judgement.Fact.MayEdit() {
+		f.Action = verdict.Action
 	}
+	return f
+}
+
+// Proven adds a fact's proof, group and way back to a finding.
+func (s Server) Proven(f finding.Finding, judgement engine.Judgement) finding.Finding {
+	fact := judgement.Fact
+	f.Group, f.Undo, f.Needs = fact.Group, fact.Undo, judgement.Needs
+	f.Evidence = []finding.Evidence{{Engine: fact.Engine, Versions: fact.VersionText, Source: fact.Source}}
 	return f
 }
 
@@ -88,20 +131,21 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 func (s Server) About(meta Meta, about setting.Setting) finding.Finding {
 	return finding.Finding{
 		Rule: meta.Name, Severity: meta.Severity, Object: s.Object, Container: s.Container,
-		Setting: about.Name, Origin: about.Origin, Value: about.Value(), Action: finding.None,
+		Setting: about.Name, Spelled: about.Spelled, Origin: about.Origin, Value: about.Value(), Action: finding.None,
 		Places: about.Places,
 	}
 }
 
-// key identifies a finding over releases, in which names may change.
-type key struct{ rule, origin string }
+// key identifies a finding over releases, in which the name of an option may
+// change and that of a variable does not.
+type key struct{ rule, origin, variable string }
 
 func keyOf(f finding.Finding) key {
-	place := f.Origin.String()
-	if f.Origin.Path == nil {
-		place = f.Setting
+	k := key{rule: f.Rule, origin: f.Origin.String()}
+	if f.Origin.Path == nil || strings.HasPrefix(f.Setting, "env/") {
+		k.variable = f.Setting
 	}
-	return key{f.Rule, place}
+	return k
 }
 
 // Result is what the rules say about one server, before the user's config.
@@ -123,7 +167,7 @@ func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.
 	tally := newTally()
 	for _, release := range s.Facts.Span.Releases {
 		settings, opaque := settingsAt(release)
-		view := Release{Server: s, Knowledge: known, State: engine.NewState(catalogued, release, settings, s.Facts.Set, opaque)}
+		view := Release{Server: s, State: engine.NewState(catalogued, known, release, settings, s.Facts.Set, opaque)}
 		tally.knows(settings)
 		for _, r := range rules {
 			if r.CheckRelease == nil {
@@ -195,8 +239,14 @@ func (t *tally) settle(result *Result, span catalogue.Span) {
 			result.Undecided = append(result.Undecided, f)
 			continue
 		}
+		if f.Action == finding.Add && entry.times < len(span.Releases) {
+			f.Action = finding.None // other releases would not know what is added
+		}
 		if span.Floating {
-			f.Action = finding.None
+			if f.Action != finding.None {
+				f.Action = finding.None
+				f.Message += " (not edited: the image floats, pin its version)"
+			}
 			if f.Severity == finding.Error {
 				f.Severity = finding.Warning
 			}
@@ -212,4 +262,21 @@ func (s Server) AboutServer(meta Meta) finding.Finding {
 		Rule: meta.Name, Severity: meta.Severity, Object: s.Object, Container: s.Container,
 		Origin: setting.Origin{Kind: setting.Field, Path: s.Path}, Action: finding.None,
 	}
+}
+
+// Rewrite is the edits that give a setting another value where it stands: in a
+// typed field, behind an equals sign, or in a word of its own.
+func (s Server) Rewrite(about setting.Setting, value string) []finding.Edit {
+	set := func(place setting.Path, text string) []finding.Edit {
+		return []finding.Edit{{Action: finding.Set, Path: place, Value: text}}
+	}
+	switch {
+	case about.Origin.Kind == setting.Field:
+		return set(about.Origin.Path, value)
+	case len(about.Places) == 1:
+		return set(about.Places[0], about.Spelled+"="+value)
+	case len(about.Places) == 2:
+		return set(about.Places[1], value)
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ func containerGPUs(podSpec, container *yaml.Node) GPUs {
 		return GPUs{} // dynamic resource allocation: the claim says how many
 	}
 	var asked GPUs
+	shared := false
 	for _, list := range []string{"limits", "requests"} {
 		resources := at(container, "resources", list)
 		if resources == nil || resources.Kind != yaml.MappingNode {
@@ -20,7 +21,16 @@ func containerGPUs(podSpec, container *yaml.Node) GPUs {
 		}
 		for i := 0; i+1 < len(resources.Content); i += 2 {
 			name := resources.Content[i].Value
-			if !isDevice(name) || asked.Count != nil {
+			if sharesDevice(name) {
+				shared = true
+			}
+			if !isDevice(name) {
+				continue
+			}
+			if asked.Count != nil {
+				if asked.Source != "resources."+list+"["+name+"]" && list == "limits" {
+					shared = true // two kinds of devices in one container
+				}
 				continue
 			}
 			count, ok := integer(resources.Content[i+1])
@@ -34,7 +44,18 @@ func containerGPUs(podSpec, container *yaml.Node) GPUs {
 			}
 		}
 	}
+	if shared {
+		asked.Whole = known(false)
+	}
 	return asked
+}
+
+// sharesDevice recognises the resources by which schedulers hand out parts of a
+// GPU: memory or cores of it.
+func sharesDevice(resource string) bool {
+	domain, name, _ := strings.Cut(resource, "/")
+	part := strings.Contains(name, "mem") || strings.Contains(name, "core") || strings.Contains(name, "percent")
+	return part && (domain == "nvidia.com" || domain == "amd.com" || strings.Contains(name, "gpu"))
 }
 
 // isDevice recognises the resource names under which device plugins hand out
@@ -46,7 +67,7 @@ func isDevice(resource string) bool {
 	}
 	switch domain {
 	case "nvidia.com", "amd.com":
-		return strings.HasPrefix(name, "gpu") || strings.HasPrefix(name, "mig-")
+		return name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-")
 	case "gpu.intel.com", "habana.ai":
 		return true
 	}

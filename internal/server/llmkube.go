@@ -52,7 +52,10 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Engine: service.runtime.Engine, Mode: service.runtime.Mode,
 		Image: text(at(spec, "image")), ImagePath: path.Join("image"),
 		Direct: service.direct(), OnePod: true, GPUs: service.gpus,
-		Env:         env(at(spec, "env"), path.Join("env")),
+		Env: env(at(spec, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(spec, "envFrom")),
+		Mounts:   mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
+		Pod:      podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
+		Operator: table.Name, ModelSource: text(at(model, "spec", "source")),
 		Labels:      stringMap(at(root, "metadata", "labels")),
 		Annotations: stringMap(at(root, "metadata", "annotations")),
 		commandLine: service.commandLine,
@@ -258,6 +261,9 @@ func (l *llmkube) askedGPUs(modelRef string) GPUs {
 	}
 	if count, ok := integer(at(gpu, "count")); ok && count > 0 {
 		asked.Count, asked.Source = known(count), "spec.hardware.gpu.count of Model "+modelRef
+		if own, ok := integer(at(l.spec, "resources", "gpu")); ok {
+			asked.Ignored = known(own)
+		}
 	} else if count, ok := integer(at(l.spec, "resources", "gpu")); ok {
 		asked.Count, asked.Source = known(count), "spec.resources.gpu"
 	} else if text(at(l.spec, "resources", "gpu")) == "" && text(at(gpu, "count")) == "" {
@@ -290,18 +296,22 @@ func (m *modelIndex) find(name, namespace string) (*yaml.Node, error) {
 	if err := m.load(); err != nil || name == "" {
 		return nil, err
 	}
-	var named []*yaml.Node
+	var here, named []*yaml.Node
 	for _, model := range m.models {
 		object := objectOf(model)
 		if object.Name != name {
 			continue
 		}
-		if object.Namespace == namespace {
-			return model, nil
-		}
 		named = append(named, model)
+		if object.Namespace == namespace {
+			here = append(here, model)
+		}
 	}
-	if len(named) == 1 {
+	// Two of one name and namespace belong to two clusters; nobody says which.
+	switch {
+	case len(here) == 1:
+		return here[0], nil
+	case len(here) == 0 && len(named) == 1:
 		return named[0], nil
 	}
 	return nil, nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,9 +23,10 @@ func podTemplateServers(item *stream.Item, root *yaml.Node, object finding.Objec
 	annotations := stringMap(at(root, "metadata", "annotations"))
 	onePod := onePodKinds[object.Kind]
 	walkPodSpecs(root, nil, 0, func(podSpec *yaml.Node, path setting.Path) {
+		annotations := withTemplate(annotations, stringMap(at(Lookup(root, podSpecParent(path)), "metadata", "annotations")))
 		containers := at(podSpec, "containers")
 		for i, container := range containers.Content {
-			server := containerServer(podSpec, resolve(container), path.Join("containers", i))
+			server := containerServer(podSpec, at(Lookup(root, podSpecParent(path)), "metadata", "labels"), resolve(container), path.Join("containers", i))
 			if server == nil {
 				continue
 			}
@@ -34,6 +36,23 @@ func podTemplateServers(item *stream.Item, root *yaml.Node, object finding.Objec
 		}
 	})
 	return servers
+}
+
+// podSpecParent is the path of the template, or of the Pod, that holds a pod
+// spec and its metadata.
+func podSpecParent(path setting.Path) setting.Path {
+	if len(path) == 0 {
+		return path
+	}
+	return path[:len(path)-1]
+}
+
+// withTemplate adds what a pod template's annotations say to those of the
+// object, which win.
+func withTemplate(object, template map[string]string) map[string]string {
+	both := maps.Clone(template)
+	maps.Copy(both, object)
+	return both
 }
 
 // onePodKinds run a server whole in each pod; in other kinds several pods can
@@ -60,7 +79,7 @@ func walkPodSpecs(node *yaml.Node, path setting.Path, depth int, visit func(*yam
 }
 
 // containerServer reads one container; nil when it runs no engine.
-func containerServer(podSpec, container *yaml.Node, path setting.Path) *Server {
+func containerServer(podSpec, podLabels, container *yaml.Node, path setting.Path) *Server {
 	command, ok := words(at(container, "command"), path.Join("command"))
 	if !ok {
 		return nil
@@ -81,7 +100,9 @@ func containerServer(podSpec, container *yaml.Node, path setting.Path) *Server {
 		Engine: started.engine, Mode: started.mode,
 		Image: image, ImagePath: path.Join("image"),
 		Direct: known(started.direct), GPUs: containerGPUs(podSpec, container),
-		Env:         env(at(container, "env"), path.Join("env")),
+		Env: env(at(container, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(container, "envFrom")),
+		Mounts:      mounts(at(podSpec, "volumes"), at(container, "volumeMounts")),
+		Pod:         podOf(at(podSpec, "securityContext"), at(container, "securityContext"), at(podSpec, "nodeSelector"), at(podSpec, "tolerations"), podLabels),
 		commandLine: func(*int64) []setting.Word { return started.arguments },
 	}
 }

@@ -35,6 +35,19 @@ type Server struct {
 	OnePod bool
 	GPUs   GPUs
 	Env    []Variable
+	// EnvPath leads to the list of variables, which need not exist.
+	EnvPath setting.Path
+	// EnvFrom is true when further variables come from ConfigMaps or Secrets.
+	EnvFrom bool
+	// Operator is llmkube, or empty where the manifest is the pod's own.
+	Operator string
+	// ModelSource is where the operator fetches the model: hf://org/name@revision.
+	ModelSource string
+
+	Mounts []Mount
+	Pod    Pod
+	// CronJobs are those of the whole input: one of them may prune a volume.
+	CronJobs []CronJob
 
 	Labels      map[string]string
 	Annotations map[string]string
@@ -53,6 +66,9 @@ type GPUs struct {
 	Vendor string
 	// Source says where the count stands: spec.hardware.gpu.count of Model x.
 	Source string
+	// Ignored is a count in spec.resources.gpu that the operator does not use
+	// because the Model has one.
+	Ignored *int64
 }
 
 // Variable is one entry of a container's env.
@@ -98,7 +114,14 @@ func Find(items []*stream.Item) ([]*Server, error) {
 		}
 		servers = append(servers, found...)
 	}
-	return servers, nil
+	if len(servers) == 0 {
+		return nil, nil
+	}
+	jobs, err := cronJobs(items)
+	for _, s := range servers {
+		s.CronJobs = jobs
+	}
+	return servers, err
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every

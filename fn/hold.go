@@ -1,0 +1,64 @@
+package fn
+
+import (
+	"maps"
+
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/stream"
+)
+
+// hold compares the settings in force before and after the edits. A server of
+// which others change than those that were edited is held: none of its findings
+// is edited any more. It tells whether there was one.
+func (j *judgements) hold(again *judgements) bool {
+	held := false
+	index := again.byKey()
+	for i := range j.servers {
+		before := &j.servers[i]
+		after := index[before.key()]
+		if after == nil || maps.Equal(before.expected(), effective(after.settings)) {
+			continue
+		}
+		before.stopEdits("the engine would read other settings of the line differently")
+		held = true
+	}
+	return held
+}
+
+// expected are the settings that should be in force after the edits.
+func (j *judged) expected() map[string]string {
+	inForce := effective(j.settings)
+	for _, f := range j.findings {
+		if f.Tier != nil {
+			continue
+		}
+		switch f.Action {
+		case finding.Remove:
+			delete(inForce, f.Setting)
+		case finding.Set, finding.Add:
+			inForce[f.Setting] = f.Proposed
+		}
+	}
+	return inForce
+}
+
+// stopEdits takes the action from all findings of a server.
+func (j *judged) stopEdits(why string) {
+	for i := range j.findings {
+		if f := &j.findings[i]; f.Action != finding.None {
+			f.Action = finding.None
+			f.Message += " (not edited: " + why + ")"
+		}
+	}
+	j.generated = nil
+}
+
+// holdSources takes the action from all findings in the sources that must not
+// be edited.
+func (j *judgements) holdSources(held map[*stream.Source]string) {
+	for i := range j.servers {
+		if why := held[j.servers[i].Item.Source]; why != "" {
+			j.servers[i].stopEdits(why)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package fn
+
+import (
+	"github.com/trimtab/trimtab/internal/account"
+	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/ledger"
+)
+
+// ServerPlan is the memory account of one server.
+type ServerPlan struct {
+	Object    finding.Object `json:"object"`
+	Container string         `json:"container"`
+	ledger.Plan
+}
+
+// Plan draws up the memory account of every server, at the newest release that
+// its version leaves possible. Errors are those of Process.
+func Plan(in Input) ([]ServerPlan, error) {
+	judged, err := judge(in, in.Sources, nil)
+	if err != nil {
+		return nil, err
+	}
+	plans := make([]ServerPlan, 0, len(judged.servers))
+	for i := range judged.servers {
+		s := &judged.servers[i]
+		plan, err := s.plan()
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, ServerPlan{Object: s.Object, Container: s.Container, Plan: plan})
+	}
+	return plans, nil
+}
+
+func (j *judged) plan() (ledger.Plan, error) {
+	release, ok := j.facts.Span.Newest()
+	if !ok {
+		return ledger.Plan{Needs: []string{"engine.version"}}.Listed(), nil
+	}
+	if j.Engine != "sglang" {
+		return ledger.Plan{Needs: []string{"an account of " + j.Engine + ", which this version does not draw up"}}.Listed(), nil
+	}
+	known, err := engine.Load(j.Engine)
+	if err != nil {
+		return ledger.Plan{}, err
+	}
+	state := engine.NewState(j.engine, known, release, j.settings, j.facts.Set, "")
+	drawn, err := account.Of(state, j.facts)
+	if err != nil {
+		return ledger.Plan{}, err
+	}
+	ranks, _ := j.facts.Set["gpu.count"].Value.(int64)
+	gpu, _ := j.facts.Set["gpu.name"].Value.(string)
+	return drawn.Plan(gpu, ranks)
+}

@@ -1,0 +1,110 @@
+package fn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trimtab/trimtab/internal/argv"
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/facts"
+	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/setting"
+)
+
+// settingsAt gives the settings of a server at a release, and the word of its
+// command line that hides more of them.
+type settingsAt func(catalogue.Release) ([]setting.Setting, string)
+
+// settingsByRelease reads the command line as each release would, and adds the
+// variables, which are the same in all.
+func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered *facts.Gathered) settingsAt {
+	var gpus *int64
+	if count, ok := gathered.Set["gpu.count"].Value.(int64); ok {
+		gpus = &count
+	}
+	words := s.CommandLine(gpus)
+	variables := variablesOf(s, words)
+	fork := gathered.Set["image.fork"].Value == true
+	return func(release catalogue.Release) ([]setting.Setting, string) {
+		line := argv.Parse(catalogued, release, argv.Mode(s.Mode), words)
+		for _, problem := range line.Problems {
+			if problem.Setting != argv.NoSetting && problem.Setting < len(line.Settings) {
+				line.Settings[problem.Setting].Held = "the parser refuses it"
+			}
+		}
+		return slices.Concat(line.Settings, variables), opaque(line, gathered.Span.Exact && !fork)
+	}
+}
+
+// opaque names what keeps the rest of a command line from being known: a word
+// that may hold options, or one that the parser of the release refuses. On a
+// fork, and where the release is not known, an unknown option may be in order.
+func opaque(line argv.Line, strict bool) string {
+	for _, stray := range line.Stray {
+		if line.Opaque && stray.Unknown {
+			return "the arguments behind " + stray.Text
+		}
+	}
+	if line.Opaque {
+		return "the arguments behind a variable"
+	}
+	for _, problem := range line.Problems {
+		if problem.Kind == argv.MissingOption {
+			continue // it says nothing about the words that are there
+		}
+		if strict || problem.Kind == argv.Ambiguous {
+			return "arguments that the parser takes (" + problem.Message + ")"
+		}
+	}
+	return ""
+}
+
+// variablesOf turns the container's env into settings. Nothing is concluded
+// about a variable that something else depends on.
+func variablesOf(s *server.Server, words []setting.Word) []setting.Setting {
+	times := map[string]int{}
+	for _, v := range s.Env {
+		times[v.Name]++
+	}
+	variables := make([]setting.Setting, 0, len(s.Env))
+	seen := map[string]int{}
+	for _, v := range s.Env {
+		seen[v.Name]++
+		variable := setting.Setting{
+			Name: "env/" + v.Name, Spelled: v.Name, Values: []string{v.Value}, Unknown: v.Unknown,
+			Origin: setting.Origin{Kind: setting.Env, Path: v.Path}, Places: []setting.Path{v.Path},
+			Overridden: seen[v.Name] < times[v.Name],
+		}
+		switch {
+		case times[v.Name] > 1:
+			variable.Held = "it is set more than once"
+		case s.EnvFrom:
+			variable.Held = "it may hide one of envFrom"
+		case referenced(v.Name, s.Env, words):
+			variable.Held = fmt.Sprintf("something refers to it as $(%s)", v.Name)
+		}
+		variables = append(variables, variable)
+	}
+	return variables
+}
+
+// referenced tells whether an argument or another variable holds $(NAME), which
+// the kubelet replaces.
+func referenced(name string, variables []server.Variable, words []setting.Word) bool {
+	reference := "$(" + name + ")"
+	return slices.ContainsFunc(words, func(w setting.Word) bool { return strings.Contains(w.Text, reference) }) ||
+		slices.ContainsFunc(variables, func(v server.Variable) bool { return strings.Contains(v.Value, reference) })
+}
+
+// effective are the settings in force, by name: what must stay as it is when
+// others are edited.
+func effective(settings []setting.Setting) map[string]string {
+	inForce := map[string]string{}
+	for _, s := range settings {
+		if !s.Overridden {
+			inForce[s.Name] = strings.Join(append([]string{s.Value()}, s.Needs...), "\x00")
+		}
+	}
+	return inForce
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/catalogue"
+)
+
+// entry is one element of a fact file: a fact about settings, or the definition
+// of a derived name.
+type entry struct {
+	// Define names a derived value; Value is its expression.
+	Define string `yaml:"define"`
+	Value  string `yaml:"value"`
+
+	Setting  string   `yaml:"setting"`
+	Settings []string `yaml:"settings"`
+	Versions string   `yaml:"versions"`
+
+	// The verbs; an entry about settings has exactly one.
+	Inert       string `yaml:"inert"`
+	Mismatch    string `yaml:"mismatch"`
+	Equals      string `yaml:"equals"`
+	Clamp       string `yaml:"clamp"`
+	LoadBearing string `yaml:"load_bearing"`
+	Missing     string `yaml:"missing"`
+
+	// When is a further condition of equals and clamp.
+	When string `yaml:"when"`
+	// Removable is the condition under which a clamped setting may go.
+	Removable string `yaml:"removable"`
+	// Write is the value of a setting that is missing.
+	Write string `yaml:"write"`
+	// Rule overrides the rule a verb belongs to.
+	Rule  string `yaml:"rule"`
+	Group string `yaml:"group"`
+	Why   string `yaml:"why"`
+
+	Evidence struct {
+		Source string `yaml:"source"`
+		Mark   string `yaml:"mark"`
+	} `yaml:"evidence"`
+	Undo  string `yaml:"undo"`
+	Cases []Case `yaml:"cases"`
+}
+
+// decode reads a list of entries strictly: an unknown key, a missing part or a
+// second verb is an error that names the entry.
+func decode(engine, file string, data []byte) ([]*Fact, []*definition, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	var entries []entry
+	if err := decoder.Decode(&entries); err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	var facts []*Fact
+	var definitions []*definition
+	for i, e := range entries {
+		if e.Define != "" {
+			defined, err := e.definition(engine, file)
+			if err != nil {
+				return nil, nil, fmt.Errorf("entry %d: %w", i+1, err)
+			}
+			definitions = append(definitions, defined)
+			continue
+		}
+		fact, err := e.fact(engine, file)
+		if err != nil {
+			return nil, nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		facts = append(facts, fact)
+	}
+	return facts, definitions, nil
+}
+
+func (e entry) definition(engine, file string) (*definition, error) {
+	versions, err := catalogue.ParseRange(e.Versions)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: `versions`: %w", e.Define, err)
+	case e.Value == "":
+		return nil, fmt.Errorf("%s: `value` is missing", e.Define)
+	case e.Evidence.Source == "":
+		return nil, fmt.Errorf("%s: `evidence.source` is missing", e.Define)
+	}
+	return &definition{name: e.Define, engine: engine, file: file, versions: versions, value: e.Value, Cases: e.Cases}, nil
+}
+
+func (e entry) fact(engine, file string) (*Fact, error) {
+	fact := &Fact{
+		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Rule: e.Rule, Group: e.Group,
+		Also: e.When, Removable: e.Removable, Write: e.Write,
+		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Undo: e.Undo, Cases: e.Cases, file: file,
+	}
+	if e.Setting != "" {
+		fact.Settings = append([]string{e.Setting}, e.Settings...)
+	}
+	if len(fact.Settings) == 0 {
+		return nil, errors.New("`setting` is missing")
+	}
+	name := strings.Join(fact.Settings, ", ")
+	if err := e.verb(fact); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if err := fact.complete(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var err error
+	if fact.Versions, err = catalogue.ParseRange(e.Versions); err != nil {
+		return nil, fmt.Errorf("%s: `versions`: %w", name, err)
+	}
+	return fact, nil
+}
+
+func (e entry) verb(fact *Fact) error {
+	verbs := []struct {
+		verb Verb
+		when string
+	}{
+		{Inert, e.Inert}, {Mismatch, e.Mismatch}, {Equals, e.Equals},
+		{Clamp, e.Clamp}, {LoadBearing, e.LoadBearing}, {Missing, e.Missing},
+	}
+	for _, v := range verbs {
+		if v.when == "" {
+			continue
+		}
+		if fact.Verb != "" {
+			return errors.New("an entry has one verb")
+		}
+		fact.Verb, fact.When = v.verb, v.when
+	}
+	if fact.Verb == "" {
+		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing or missing")
+	}
+	return nil
+}
+
+func (f *Fact) complete() error {
+	removes := f.Verb == Inert || f.Verb == Equals || f.Verb == Clamp
+	switch {
+	case f.Why == "":
+		return errors.New("`why` is missing")
+	case f.Source == "":
+		return errors.New("`evidence.source` is missing")
+	case removes && f.Undo == "":
+		return errors.New("`undo` is missing")
+	case f.Verb == Missing && (f.Write == "" || f.Rule == ""):
+		return errors.New("`missing` needs `write` and `rule`")
+	}
+	switch f.Mark {
+	case "V", "V-parser", "T", "M", "R", "D":
+		return nil
+	}
+	return errors.New("`evidence.mark` must be V, V-parser, T, M, R or D")
+}
