@@ -29,6 +29,7 @@ var rooms = []string{
 	"internal/edit",
 	"internal/report",
 	"fn",
+	"fn/sdk",
 	"cli",
 	"",
 }
