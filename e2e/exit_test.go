@@ -121,7 +121,8 @@ func TestExitCodes(t *testing.T) {
 // on standard output, and files with their fixes.
 func TestExitOneStillWrites(t *testing.T) {
 	t.Parallel()
-	got := run(t, t.TempDir(), list("", bystander, refused, deployment), trimtab)
+	spec := config("Trim", only("inert-setting", "gpu-mismatch"))
+	got := run(t, t.TempDir(), list(spec, bystander, refused, deployment), trimtab)
 	require.Equal(t, 1, got.code)
 	after := parseList(t, got.stdout)
 	require.Len(t, after.Items, 3)
@@ -144,7 +145,7 @@ func TestExitOneStillWrites(t *testing.T) {
 func TestTrimCheckAndDiff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"servers/server.yaml": documents(bystander, deployment)})
+	write(t, dir, map[string]string{"servers/server.yaml": documents(bystander, deployment), "config.yaml": config("Trim", only("inert-setting"))})
 	diff := run(t, dir, "", trimtab, "trim", "servers")
 	require.Equal(t, 0, diff.code)
 	require.True(t, strings.HasPrefix(diff.stdout, "--- a/servers/server.yaml\n+++ b/servers/server.yaml\n"), diff.stdout)
@@ -160,7 +161,7 @@ func TestTrimCheckAndDiff(t *testing.T) {
 	info, err := os.Stat(filepath.Join(dir, "servers", "server.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o640), info.Mode().Perm())
-	again := run(t, dir, "", trimtab, "trim", "--check", "servers")
+	again := run(t, dir, "", trimtab, "trim", "--check", "-c", "config.yaml", "servers")
 	require.Equal(t, ran{}, again)
 	requireOnlyRemoved(t, documents(bystander, deployment), read(t, filepath.Join(dir, "servers", "server.yaml")), 4)
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,13 +183,19 @@ func TestKptP6Results(t *testing.T) {
 	require.Equal(t, "kpt.dev/v1", results.APIVersion)
 	require.Equal(t, 1, results.Items[0].ExitCode)
 	found := results.Items[0].Results
-	require.Len(t, found, 4)
-	require.Equal(t, []string{"error", "warning", "warning", "warning"}, []string{found[0].Severity, found[1].Severity, found[2].Severity, found[3].Severity})
+	order := []string{"error", "warning", "info"}
+	require.True(t, slices.IsSortedFunc(found, func(a, b result) int {
+		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
+	}), "the worst comes first")
+	require.Equal(t, "gpu-mismatch", found[0].Tags["rule"])
 	for _, r := range found {
+		require.Contains(t, order, r.Severity)
 		require.NotContains(t, r.Message, "\n")
 		require.NotEmpty(t, r.Tags["evidence"])
 	}
-	inert := found[1]
+	require.Equal(t, trimmed, settingsOf(ofRule(found, "inert-setting")))
+	inert := ofRule(found, "inert-setting")[0]
+	require.Equal(t, "warning", inert.Severity)
 	require.Equal(t, "Deployment", inert.ResourceRef.Kind)
 	require.Equal(t, "chat", inert.ResourceRef.Name)
 	require.Equal(t, "llm", inert.ResourceRef.Namespace)

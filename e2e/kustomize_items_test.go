@@ -34,7 +34,9 @@ func TestKustomizeK17EmptyOutput(t *testing.T) {
 // keys nobody knows.
 func TestKustomizeK17ListForms(t *testing.T) {
 	t.Parallel()
-	plain := list("", bystander, deployment)
+	spec := config("Trim", only("inert-setting"))
+	configured := "functionConfig:\n" + indent(spec, "  ")
+	plain := list(spec, bystander, deployment)
 	var tree map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte(plain), &tree))
 	inputs := map[string]string{
@@ -43,13 +45,13 @@ func TestKustomizeK17ListForms(t *testing.T) {
 		"JSON":              toJSON(t, tree),
 		"CRLF":              strings.ReplaceAll(plain, "\n", "\r\n"),
 		"unknown key":       plain + "more: {a: 1}\n",
-		"items last":        strings.Replace(plain, "items:\n", "functionConfig: null\nitems:\n", 1),
+		"items last":        strings.Replace(list("", bystander, deployment), "items:\n", configured+"items:\n", 1),
 		"document start":    "---\n" + plain,
 		"byte order mark":   "\ufeff" + plain,
 		"no line at end":    strings.TrimSuffix(plain, "\n"),
 		"comment at end":    plain + "# the end\n",
 		"document end":      plain + "...\n",
-		"indented sequence": indentedItems(bystander, deployment),
+		"indented sequence": indentedItems(bystander, deployment) + configured,
 	}
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func TestKustomizeK10ExitCodesAndStreams(t *testing.T) {
 		code                 int
 		stderr               []string
 	}{
-		{"fixed", deployment, functionTrim, 0, []string{"3 informational findings"}},
+		{"fixed", deployment, functionTrim + "spec:\n" + indent(only("inert-setting"), "  "), 0, []string{"3 informational findings"}},
 		{"warnings", deployment, functionVerify, 0, []string{"warning inert-setting: --pre-warm-nccl"}},
 		{"error", refused, functionTrim, 1, []string{"error gpu-mismatch: --tp-size", "exit status 1"}},
 		{"failOn warning", deployment, functionVerify + "spec: {failOn: warning}\n", 1, []string{"warning inert-setting", "exit status 1"}},
@@ -143,12 +143,13 @@ func TestKustomizeK15BaseAndOverlay(t *testing.T) {
 	dir := t.TempDir()
 	install(t, filepath.Join(dir, "base"))
 	install(t, filepath.Join(dir, "overlay"))
+	trim := functionTrim + "spec:\n" + indent(only("inert-setting"), "  ")
 	files := map[string]string{
 		"base/kustomization.yaml":    "resources: [server.yaml]\ntransformers: [trim.yaml]\n",
 		"base/server.yaml":           deployment,
-		"base/trim.yaml":             functionTrim,
+		"base/trim.yaml":             trim,
 		"overlay/kustomization.yaml": "resources: [../base]\ntransformers: [trim.yaml]\n",
-		"overlay/trim.yaml":          functionTrim,
+		"overlay/trim.yaml":          trim,
 	}
 	write(t, dir, files)
 	once, twice := build(t, dir, "base"), build(t, dir, "overlay")

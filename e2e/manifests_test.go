@@ -7,12 +7,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/rule"
 )
 
 // deployment runs SGLang on one GPU with two settings that do nothing there.
@@ -159,6 +162,32 @@ type result struct {
 	Tags map[string]string
 }
 
+// only is a spec under which the named rules are on and all others off.
+func only(rules ...string) string {
+	var b strings.Builder
+	b.WriteString("rules:\n")
+	for _, name := range rule.Names() {
+		if !slices.Contains(rules, name) {
+			b.WriteString("  " + name + ": off\n")
+		}
+	}
+	return b.String()
+}
+
+// ofRule are the results of one rule, in their order.
+func ofRule(results []result, name string) []result {
+	return slices.DeleteFunc(slices.Clone(results), func(r result) bool { return r.Tags["rule"] != name })
+}
+
+// settingsOf are the settings that results speak of.
+func settingsOf(results []result) []string {
+	var settings []string
+	for _, r := range results {
+		settings = append(settings, r.Tags["setting"])
+	}
+	return settings
+}
+
 // parseList reads a complete ResourceList.
 func parseList(t *testing.T, text string) resourceList {
 	t.Helper()
@@ -254,11 +283,11 @@ type report struct {
 }
 
 type finding struct {
-	Rule, Severity, Message, File, Setting, Origin, Value, Undo, Action, Group string
-	Line, Column                                                               int
-	Object                                                                     struct{ Kind, Name string }
-	Fixed                                                                      bool
-	Evidence                                                                   []struct{ Engine, Versions, Source string }
+	Rule, Severity, Message, File, Setting, Origin, Value, Proposed, Undo, Action, Group string
+	Line, Column                                                                         int
+	Object                                                                               struct{ Kind, Name string }
+	Fixed                                                                                bool
+	Evidence                                                                             []struct{ Engine, Versions, Source string }
 }
 
 func parseReport(t *testing.T, text string) report {
