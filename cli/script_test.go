@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the scenarios of testdata/script, one command line session
-// each. `UPDATE_SCRIPTS=1 go test ./cli` writes what the program prints into them.
+// TestScripts runs the scenarios of testdata/script.
+// `UPDATE_SCRIPTS=1 go test ./cli` writes what the program prints into them.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
