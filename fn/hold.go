@@ -2,6 +2,7 @@ package fn
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -61,4 +62,28 @@ func (j *judgements) holdSources(held map[*stream.Source]string) {
 			j.servers[i].stopEdits(why)
 		}
 	}
+}
+
+// holdOpen stops the edits of servers that a second trim would change again: one
+// edit brings about what another rule objects to. It tells whether there was one.
+func (j *judgements) holdOpen(again *judgements, made *changes) bool {
+	open := map[string]string{}
+	for i := range again.servers {
+		s := &again.servers[i]
+		for _, f := range s.findings {
+			if f.Action != finding.None && f.Tier == nil && !made.refused[s.key()+identity(f)] {
+				open[s.key()] = f.Rule + " of " + f.Setting
+			}
+		}
+	}
+	held := false
+	for i := range j.servers {
+		s := &j.servers[i]
+		acts := slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Action != finding.None })
+		if why := open[s.key()]; why != "" && acts {
+			s.stopEdits("they would bring about " + why + ", settle that first")
+			held = true
+		}
+	}
+	return held
 }

@@ -58,6 +58,9 @@ func Process(in Input) (*Outcome, error) {
 		if done.again != nil && judged.hold(done.again) {
 			continue // without the servers whose other settings would change
 		}
+		if done.again != nil && judged.holdOpen(done.again, done.changes) {
+			continue // without the servers that would change once more
+		}
 		return done.finish(in, judged)
 	}
 }

@@ -44,6 +44,14 @@ func (j *judgements) settleTiers() {
 			tier.Reserved = union(tier.Reserved, f.Tier.Reserved)
 			f.Message += " (the job of " + first.owner.Object.Name + " keeps it)"
 		}
+		if other := j.sharesVolume(claims); other != "" {
+			for _, claim := range claims {
+				f := claim.finding()
+				f.Action = finding.None
+				f.Message += " (no job is written: " + other + " mounts the same volume, and what it keeps there is not told here)"
+			}
+			continue
+		}
 		tier.Reserved = slices.DeleteFunc(tier.Reserved, func(name string) bool { return slices.Contains(tier.Keep, name) })
 		first.settle()
 		for _, other := range claims[1:] {
@@ -54,6 +62,30 @@ func (j *judgements) settleTiers() {
 		s := &j.servers[i]
 		s.findings = slices.DeleteFunc(s.findings, func(f finding.Finding) bool { return f.Tier != nil && f.Message == "" })
 	}
+}
+
+// sharesVolume names a server outside a group that mounts the volume of its
+// tier, at another path or with a directory that is not known; empty when there
+// is none.
+func (j *judgements) sharesVolume(claims []tierClaim) string {
+	tier := claims[0].finding().Tier
+	for i := range j.servers {
+		s := &j.servers[i]
+		inGroup := slices.ContainsFunc(claims, func(c tierClaim) bool { return c.owner == s })
+		home := claims[0].owner.Object.Namespace
+		elsewhere := s.Object.Namespace != home && s.Object.Namespace != "" && home != ""
+		if inGroup || elsewhere {
+			continue
+		}
+		for _, m := range s.Mounts {
+			sameClaim := tier.Claim != "" && m.Claim == tier.Claim
+			samePath := tier.HostPath != "" && m.HostPath != "" && (server.Below(m.HostPath, tier.HostPath) || server.Below(tier.HostPath, m.HostPath))
+			if sameClaim || samePath {
+				return s.Object.Kind + " " + s.Object.Name
+			}
+		}
+	}
+	return ""
 }
 
 // tiers groups the findings about tiers by namespace, volume and parent.

@@ -53,6 +53,9 @@ func pool(r rule.Release, meta rule.Meta, about setting.Setting) (*finding.Findi
 		f.Needs = append(a.Needs, workerNeeds...)
 		return &f, nil
 	}
+	if running > *a.Slots || peak > *a.Slots {
+		return nil, nil // more than the pool holds: nothing is left over
+	}
 	wanted := max(running**a.Ratio, peak)
 	if hybrid != true || workers != int64(1) || *a.Slots <= wanted {
 		return nil, nil

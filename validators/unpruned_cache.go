@@ -97,7 +97,7 @@ func reserved(r rule.Release, tier *finding.Tier) []string {
 // and deletes in it.
 func prunedByHand(r rule.Release, tier *finding.Tier) bool {
 	return slices.ContainsFunc(r.CronJobs, func(job server.CronJob) bool {
-		return job.Deletes && job.Labels["app.kubernetes.io/managed-by"] != "trimtab" && MountsTier(job, tier)
+		return job.Deletes && sameNamespace(job.Object, r.Object) && job.Labels["app.kubernetes.io/managed-by"] != "trimtab" && MountsTier(job, tier)
 	})
 }
 
@@ -106,4 +106,10 @@ func MountsTier(job server.CronJob, tier *finding.Tier) bool {
 	return slices.ContainsFunc(job.Mounts, func(m server.Mount) bool {
 		return tier.Claim != "" && m.Claim == tier.Claim || tier.HostPath != "" && m.HostPath == tier.HostPath
 	})
+}
+
+// sameNamespace: an object without a namespace gets that of the kustomization or
+// the command that applies it.
+func sameNamespace(a, b finding.Object) bool {
+	return a.Namespace == b.Namespace || a.Namespace == "" || b.Namespace == ""
 }

@@ -106,6 +106,10 @@ func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Ju
 	default:
 		return out.truth()
 	}
+	if f.Verb == Equals && s.byKey["config"] != nil {
+		judgement.Needs = append(judgement.Needs, "--config") // its file may say otherwise
+		return Unknown, nil
+	}
 	given, known, needs := s.own(about)
 	if !known {
 		judgement.Needs = append(judgement.Needs, needs...)

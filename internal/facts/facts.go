@@ -55,6 +55,7 @@ type Gathered struct {
 // settledBy names the field that would make a fact known, where that is not
 // the fact's own name in the config.
 var settledBy = map[string]string{
+	"gpu.asked":          "gpu.count",
 	"gpu.indexes":        "resources",
 	"gpu.whole":          "resources",
 	"server.direct":      "command",
@@ -133,6 +134,7 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 		return
 	}
 	g.tell("gpu.count", *s.GPUs.Count, s.GPUs.Source)
+	g.tell("gpu.asked", *s.GPUs.Count, s.GPUs.Source)
 	if s.GPUs.Ignored != nil {
 		g.tell("gpu.count", *s.GPUs.Ignored, "spec.resources.gpu, which the operator does not use")
 	}
