@@ -68,12 +68,9 @@ func (j *judgements) holdSources(held map[*stream.Source]string) {
 // edit brings about what another rule objects to. It tells whether there was one.
 func (j *judgements) holdOpen(again *judgements, made *changes) bool {
 	open := map[string]string{}
-	for i := range again.servers {
-		s := &again.servers[i]
-		for _, f := range s.findings {
-			if f.Action != finding.None && f.Tier == nil && !made.refused[s.key()+identity(f)] {
-				open[s.key()] = f.Rule + " of " + f.Setting
-			}
+	for _, f := range again.stillOpen(made) {
+		if f.Tier == nil {
+			open[f.server] = f.Rule + " of " + f.Setting
 		}
 	}
 	held := false

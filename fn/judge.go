@@ -230,15 +230,21 @@ func versionText(span catalogue.Span) string {
 	}
 }
 
+// openEdit is a finding that a trim would act on, and the key of its server.
+type openEdit struct {
+	server string
+	finding.Finding
+}
+
 // stillOpen are the findings that a second trim would act on. Those whose edit
 // was refused in the first are not: they are left to the user.
-func (j *judgements) stillOpen(made *changes) []finding.Finding {
-	var acting []finding.Finding
+func (j *judgements) stillOpen(made *changes) []openEdit {
+	var acting []openEdit
 	for i := range j.servers {
 		s := &j.servers[i]
 		for _, f := range s.findings {
 			if f.Action != finding.None && !made.refused[s.key()+identity(f)] {
-				acting = append(acting, f)
+				acting = append(acting, openEdit{s.key(), f})
 			}
 		}
 	}

@@ -101,9 +101,6 @@ type Knowledge struct {
 	definitions map[string][]*definition
 }
 
-// About returns the facts about a setting, in the order of the files.
-func (k *Knowledge) About(setting string) []*Fact { return k.bySetting[setting] }
-
 var knowledge = map[string]func() (*Knowledge, error){
 	"sglang": sync.OnceValues(func() (*Knowledge, error) { return load("sglang") }),
 	"vllm":   sync.OnceValues(func() (*Knowledge, error) { return load("vllm") }),
