@@ -225,7 +225,7 @@ func nonEmpty(t *testing.T, text string) []string {
 	var held []string
 	for _, document := range documentMarker.Split(text, -1) {
 		if len(nodes(t, document)) > 0 {
-			held = append(held, strings.TrimSuffix(document, "\n")+"\n")
+			held = append(held, strings.TrimRight(document, "\n")+"\n")
 		}
 	}
 	return held

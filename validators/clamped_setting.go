@@ -1,7 +1,7 @@
 package validators
 
 import (
-	"strconv"
+	"fmt"
 
 	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -14,12 +14,12 @@ func clampedSetting() rule.Rule {
 	meta := rule.Named("clamped-setting")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		return r.Findings(meta, engine.Clamp, func(judgement engine.Judgement) rule.Verdict {
-			effective := strconv.FormatInt(judgement.Effective, 10)
+			effective := fmt.Sprint(judgement.Effective)
 			verdict := rule.Verdict{Says: "is higher than what the engine uses, " + effective, Action: finding.None, Proposed: effective}
 			if judgement.Removable {
 				verdict.Action = finding.Remove
 			}
 			return verdict
-		})
+		}), nil
 	}}
 }

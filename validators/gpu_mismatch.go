@@ -12,6 +12,6 @@ func gpuMismatch() rule.Rule {
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		return r.Findings(meta, engine.Mismatch, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "does not fit the GPUs", Action: finding.None}
-		})
+		}), nil
 	}}
 }

@@ -12,6 +12,6 @@ func inertSetting() rule.Rule {
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		return r.Findings(meta, engine.Inert, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "does nothing here", Action: finding.Remove}
-		})
+		}), nil
 	}}
 }

@@ -12,6 +12,6 @@ func loadBearingSetting() rule.Rule {
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		return r.Findings(meta, engine.LoadBearing, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "looks redundant and is not", Action: finding.None}
-		})
+		}), nil
 	}}
 }

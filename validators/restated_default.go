@@ -1,17 +1,65 @@
 package validators
 
 import (
+	"fmt"
+
+	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/setting"
 )
 
-// restatedDefault finds settings that say what the engine does without them.
+// restatedDefault finds settings that say what the engine does without them: by
+// a fact, or because the parser's own default is the same.
 func restatedDefault() rule.Rule {
 	meta := rule.Named("restated-default")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		return r.Findings(meta, engine.Equals, func(engine.Judgement) rule.Verdict {
+		found := r.Findings(meta, engine.Equals, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "restates what the engine does anyway", Action: finding.Remove}
 		})
+		told := map[string]bool{}
+		for _, f := range found {
+			told[f.Setting] = true
+		}
+		for _, about := range r.State.Settings {
+			if told[about.Name] || about.Origin.Path == nil || about.Held != "" || r.DoesMore(about) {
+				continue
+			}
+			if option, ok := r.State.ParserDefault(about); ok {
+				found = append(found, parserDefault(r, meta, about, option))
+			}
+			if variable, ok := r.State.VariableDefault(about); ok {
+				found = append(found, variableDefault(r, meta, about, variable))
+			}
+		}
+		return found, nil
 	}}
+}
+
+func parserDefault(r rule.Release, meta rule.Meta, about setting.Setting, option catalogue.Option) finding.Finding {
+	f := r.About(meta, about)
+	f.Action = finding.Remove
+	f.Message = fmt.Sprintf("%s restates what the engine does anyway: the default is %s", about.Name, about.Value())
+	f.Undo = "add it back where another release has another default"
+	f.Evidence = []finding.Evidence{{
+		Engine: r.Engine, Versions: between(option.Since, option.Until), Source: "default of the engine's own parser, measured",
+	}}
+	return f
+}
+
+// variableDefault is only said, not edited: whether anything asks if the variable
+// is set at all, the catalogue does not tell.
+func variableDefault(r rule.Release, meta rule.Meta, about setting.Setting, variable catalogue.EnvVar) finding.Finding {
+	f := r.About(meta, about)
+	f.Message = fmt.Sprintf("%s restates what the engine does anyway: unset, it is %v", about.Name, variable.Default)
+	f.Evidence = []finding.Evidence{{
+		Engine: r.Engine, Versions: between(variable.Since, variable.Until), Source: "default in the engine's own list of variables (" + variable.Where + ")",
+	}}
+	return f
+}
+
+// between is the range of releases in which something is as it is.
+func between(since, until catalogue.Release) string {
+	return ">=" + since.Version + ",<=" + until.Version
 }

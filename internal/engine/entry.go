@@ -30,9 +30,14 @@ type entry struct {
 	Clamp       string `yaml:"clamp"`
 	LoadBearing string `yaml:"load_bearing"`
 	Missing     string `yaml:"missing"`
+	Overridden  string `yaml:"overridden"`
+	Refused     string `yaml:"refused"`
+	Requires    string `yaml:"needs"`
 
-	// When is a further condition of equals and clamp.
+	// When is a further condition of equals, clamp and needs.
 	When string `yaml:"when"`
+	// Effective is the value the engine uses instead of an overridden one.
+	Effective string `yaml:"effective"`
 	// Removable is the condition under which a clamped setting may go.
 	Removable string `yaml:"removable"`
 	// Write is the value of a setting that is missing.
@@ -95,7 +100,7 @@ func (e entry) definition(engine, file string) (*definition, error) {
 func (e entry) fact(engine, file string) (*Fact, error) {
 	fact := &Fact{
 		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Rule: e.Rule, Group: e.Group,
-		Also: e.When, Removable: e.Removable, Write: e.Write,
+		Also: e.When, Removable: e.Removable, Instead: e.Effective, Write: e.Write,
 		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Undo: e.Undo, Cases: e.Cases, file: file,
 	}
 	if e.Setting != "" {
@@ -107,6 +112,9 @@ func (e entry) fact(engine, file string) (*Fact, error) {
 	name := strings.Join(fact.Settings, ", ")
 	if err := e.verb(fact); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if fact.Rule == "" {
+		fact.Rule = ruleOf[fact.Verb]
 	}
 	if err := fact.complete(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -125,6 +133,7 @@ func (e entry) verb(fact *Fact) error {
 	}{
 		{Inert, e.Inert}, {Mismatch, e.Mismatch}, {Equals, e.Equals},
 		{Clamp, e.Clamp}, {LoadBearing, e.LoadBearing}, {Missing, e.Missing},
+		{Overridden, e.Overridden}, {Refused, e.Refused}, {Needs, e.Requires},
 	}
 	for _, v := range verbs {
 		if v.when == "" {
@@ -136,7 +145,7 @@ func (e entry) verb(fact *Fact) error {
 		fact.Verb, fact.When = v.verb, v.when
 	}
 	if fact.Verb == "" {
-		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing or missing")
+		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused or needs")
 	}
 	return nil
 }

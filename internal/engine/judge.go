@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,8 +16,9 @@ type Judgement struct {
 	Holds Truth
 	// Needs are the facts that would settle an unknown outcome.
 	Needs []string
-	// Effective is what the engine uses instead of a clamped value.
-	Effective int64
+	// Effective is what the engine uses instead of a clamped or overridden value,
+	// or without a restated one; nil where the fact does not tell.
+	Effective any
 	// Removable is true when a clamped setting may go without effect.
 	Removable bool
 	// Why is the fact's reason with the values filled in.
@@ -30,41 +32,45 @@ type derived struct {
 }
 
 // Judge returns what the facts with a verb say of a setting at the state's
-// release. Facts whose condition is false are left out.
+// release. Facts whose condition is false are left out, and so are those whose
+// condition asks its values for something they do not have; the error tells of
+// these.
 func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgement, error) {
 	var judgements []Judgement
+	var failed error
 	for _, fact := range k.bySetting[about.Name] {
 		if fact.Verb != verb || !fact.Versions.Contains(s.Release) {
 			continue
 		}
 		judgement, err := fact.judge(s, about)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", fact.file, about.Name, err)
-		}
-		if judgement.Holds != False {
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("%s: %s: %w", fact.file, about.Name, err))
+		case judgement.Holds != False:
 			judgements = append(judgements, judgement)
 		}
 	}
-	return judgements, nil
+	return judgements, failed
 }
 
 // Absent returns what the facts say of settings that are not there and should
-// be, in the order of the fact files.
+// be, in the order of the fact files. The error is that of Judge.
 func (k *Knowledge) Absent(s *State) ([]Judgement, error) {
 	var judgements []Judgement
+	var failed error
 	for _, fact := range k.Facts {
 		if fact.Verb != Missing || !fact.Versions.Contains(s.Release) || s.byName[fact.Settings[0]] != nil {
 			continue
 		}
 		judgement, err := fact.judge(s, setting.Setting{Name: fact.Settings[0]})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", fact.file, fact.Settings[0], err)
-		}
-		if judgement.Holds != False {
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, fmt.Errorf("%s: %s: %w", fact.file, fact.Settings[0], err))
+		case judgement.Holds != False:
 			judgements = append(judgements, judgement)
 		}
 	}
-	return judgements, nil
+	return judgements, failed
 }
 
 func (f *Fact) judge(s *State, about setting.Setting) (Judgement, error) {
@@ -102,14 +108,45 @@ func (f *Fact) judge(s *State, about setting.Setting) (Judgement, error) {
 // holds compares the outcome of the fact's expression with the setting.
 func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Judgement) (Truth, error) {
 	switch f.Verb {
-	case Equals, Clamp:
-	default:
-		return out.truth()
+	case Equals:
+		return f.restates(s, out, about, judgement), nil
+	case Clamp:
+		return f.clamps(s, out, about, judgement)
+	case Needs:
+		fulfilled, err := out.truth()
+		return fulfilled.not(), err
+	case Overridden:
+		if f.Instead != "" {
+			instead, err := s.evaluate(f.Instead, about)
+			if err != nil {
+				return Unknown, err
+			}
+			if instead.Known {
+				judgement.Effective = instead.Value
+			}
+		}
 	}
-	if f.Verb == Equals && s.byKey["config"] != nil {
+	return out.truth()
+}
+
+func (f *Fact) restates(s *State, out outcome, about setting.Setting, judgement *Judgement) Truth {
+	if s.byKey["config"] != nil {
 		judgement.Needs = append(judgement.Needs, "--config") // its file may say otherwise
-		return Unknown, nil
+		return Unknown
 	}
+	given, known, needs := s.own(about)
+	if !known {
+		judgement.Needs = append(judgement.Needs, needs...)
+		return Unknown
+	}
+	if !out.Known {
+		return Unknown
+	}
+	judgement.Effective = out.Value
+	return truthOf(Same(given, out.Value))
+}
+
+func (f *Fact) clamps(s *State, out outcome, about setting.Setting, judgement *Judgement) (Truth, error) {
 	given, known, needs := s.own(about)
 	if !known {
 		judgement.Needs = append(judgement.Needs, needs...)
@@ -117,9 +154,6 @@ func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Ju
 	}
 	if !out.Known {
 		return Unknown, nil
-	}
-	if f.Verb == Equals {
-		return truthOf(given == out.Value), nil
 	}
 	limit, ok := out.Value.(int64)
 	wanted, isNumber := given.(int64)
@@ -144,6 +178,17 @@ func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Ju
 	return True, nil
 }
 
+// not is the opposite of an outcome that is known.
+func (t Truth) not() Truth {
+	switch t {
+	case True:
+		return False
+	case False:
+		return True
+	}
+	return Unknown
+}
+
 func truthOf(b bool) Truth {
 	if b {
 		return True
@@ -153,7 +198,7 @@ func truthOf(b bool) Truth {
 
 // own is the value of a setting itself, typed as its option.
 func (s *State) own(about setting.Setting) (any, bool, []string) {
-	if about.Key != "" {
+	if about.Key != "" && !strings.Contains(about.Key, ".") {
 		return s.Value(about.Key)
 	}
 	return about.Value(), !about.Unknown, []string{about.Name}
@@ -168,7 +213,10 @@ func (s *State) evaluate(expression string, about setting.Setting) (outcome, err
 }
 
 // lookup resolves a name of a condition: `value` (the setting's own text),
-// given.KEY, env.NAME, a fact, a definition, or a setting by its key.
+// given.KEY, env.NAME, a member of a JSON option, a fact, a definition, or a
+// setting by its key. A definition may bear a setting's key: it then tells what
+// the engine makes of that setting, and within it the key is the setting as
+// given.
 func (s *State) lookup(name string, about setting.Setting) (any, bool, []string) {
 	if name == "value" {
 		return about.Value(), !about.Unknown, []string{about.Name}
@@ -183,11 +231,13 @@ func (s *State) lookup(name string, about setting.Setting) (any, bool, []string)
 			return "", true, nil
 		}
 		return variable.Value(), !variable.Unknown, []string{variable.Name}
+	case dotted && s.Engine.KnownKey(root):
+		return s.member(root, member)
 	case dotted:
 		fact, ok := s.Facts[name]
 		return fact.Value, ok, []string{facts.SettledBy(name)}
 	}
-	if s.Knowledge != nil && s.Knowledge.definitions[name] != nil {
+	if s.Knowledge != nil && s.Knowledge.Defines(name, s.Release) && !s.derived[name].busy {
 		return s.define(name)
 	}
 	return s.Value(name)

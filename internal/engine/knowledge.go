@@ -28,7 +28,20 @@ const (
 	LoadBearing Verb = "load_bearing"
 	// Missing: the setting is not there and should be.
 	Missing Verb = "missing"
+	// Overridden: the engine silently uses something else.
+	Overridden Verb = "overridden"
+	// Refused: with the setting the server does not start.
+	Refused Verb = "refused"
+	// Needs: without its condition the server does not start.
+	Needs Verb = "needs"
 )
+
+// ruleOf is the rule a verb belongs to, where a fact names none.
+var ruleOf = map[Verb]string{
+	Inert: "inert-setting", Mismatch: "gpu-mismatch", Equals: "restated-default", Clamp: "clamped-setting",
+	LoadBearing: "load-bearing-setting", Overridden: "overridden-setting",
+	Refused: "conflicting-settings", Needs: "conflicting-settings",
+}
 
 // Fact is one entry of engines/ENGINE/facts: what a setting does in a range of
 // releases under a condition, with its proof and the way back.
@@ -46,9 +59,11 @@ type Fact struct {
 	// Also is a further condition of Equals and Clamp, Removable the condition
 	// under which a clamped setting may go.
 	Also, Removable string
+	// Instead is the value the engine uses where it overrides the setting.
+	Instead string
 	// Write is the value of a Missing setting.
 	Write string
-	// Rule is the rule a Missing setting belongs to.
+	// Rule is the rule whose findings the fact makes.
 	Rule  string
 	Group string
 	// Why may hold names in braces, which stand for their values: {tp_size}.
@@ -77,9 +92,12 @@ type Case struct {
 	Clamped     *bool `yaml:"clamped"`
 	LoadBearing *bool `yaml:"load_bearing"`
 	Missing     *bool `yaml:"missing"`
-	// Effective is the value a clamp leaves, Removable whether the setting may go.
-	Effective *int64 `yaml:"effective"`
-	Removable *bool  `yaml:"removable"`
+	Overridden  *bool `yaml:"overridden"`
+	Refused     *bool `yaml:"refused"`
+	// Effective is the value a clamp or an override leaves, Removable whether the
+	// setting may go.
+	Effective any   `yaml:"effective"`
+	Removable *bool `yaml:"removable"`
 	// Value is what a definition evaluates to.
 	Value any `yaml:"value"`
 	// Needs are the facts without which the condition cannot be decided.
@@ -153,7 +171,7 @@ func (f *Fact) MayEdit() bool { return f.Mark != "R" && f.Mark != "D" }
 // one is no CEL.
 func (f *Fact) Names() ([]string, error) {
 	var names []string
-	for _, expression := range []string{f.When, f.Also, f.Removable} {
+	for _, expression := range []string{f.When, f.Also, f.Removable, f.Instead} {
 		if expression == "" {
 			continue
 		}
@@ -171,6 +189,7 @@ func (c Case) Wants(verb Verb) *bool {
 	return map[Verb]*bool{
 		Inert: c.Inert, Mismatch: c.Mismatch, Equals: c.Equals,
 		Clamp: c.Clamped, LoadBearing: c.LoadBearing, Missing: c.Missing,
+		Overridden: c.Overridden, Refused: c.Refused, Needs: c.Refused,
 	}[verb]
 }
 

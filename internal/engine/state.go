@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -47,10 +46,11 @@ func NewState(engine *catalogue.Engine, k *Knowledge, release catalogue.Release,
 	return s
 }
 
-// Value is what a setting resolves to: given, else written by the operator,
-// else the parser's default. A default of null means that the engine decides
-// at start-up, which is not known. An option that the release does not have is
-// not known either, nor one that a configuration file may set.
+// Value is what a setting resolves to before the engine's own start-up code:
+// given, else written by the operator, else the parser's default. A default of
+// null means that the engine decides at start-up: then the facts with the verb
+// equals tell what it takes. An option that the release does not have is not
+// known, nor one that a configuration file may set.
 func (s *State) Value(key string) (value any, known bool, needs []string) {
 	option, ok := s.Engine.OptionByKey(key, s.Release)
 	if !ok {
@@ -60,34 +60,126 @@ func (s *State) Value(key string) (value any, known bool, needs []string) {
 		return nil, false, []string{s.Opaque}
 	}
 	given := s.byKey[key]
-	if given == nil {
-		if _, ok := s.byKey["config"]; ok {
-			return nil, false, []string{"--config"} // its file may say more
-		}
-		return option.Default, option.HasDefault && option.Default != nil, []string{option.Flag}
-	}
-	if given.Unknown {
-		if len(given.Needs) > 0 {
-			return nil, false, given.Needs
-		}
+	switch {
+	case given == nil && s.byKey["config"] != nil:
+		return nil, false, []string{"--config"} // its file may say more
+	case given == nil && option.HasDefault && option.Default != nil:
+		return option.Default, true, nil
+	case given == nil:
+		return s.automatic(option)
+	case given.Unknown && len(given.Needs) > 0:
+		return nil, false, given.Needs
+	case given.Unknown:
 		return nil, false, []string{given.Name}
 	}
-	value, ok = typed(option, given.Value())
+	value, ok = Typed(option, given.Off, given.Values)
 	return value, ok, []string{given.Name}
 }
 
-// typed reads a text as the option's type; false when it is none.
-func typed(option catalogue.Option, text string) (any, bool) {
-	switch option.Type {
-	case "int", "human_int", "human_int_auto":
-		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		return n, err == nil
-	case "float":
-		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		return n, err == nil
-	case "bool":
-		b, err := strconv.ParseBool(text)
-		return b, err == nil
+// automatic is what the engine takes for an option that is not given and whose
+// parser has no default, by the first fact that tells it.
+func (s *State) automatic(option catalogue.Option) (any, bool, []string) {
+	if s.Knowledge == nil {
+		return nil, false, []string{option.Flag}
 	}
-	return text, true
+	name := "automatic " + option.Flag
+	if known, ok := s.derived[name]; ok {
+		return known.Value, known.Known && !known.busy, known.Needs
+	}
+	s.derived[name] = derived{busy: true, outcome: outcome{Needs: []string{option.Flag}}}
+	result := s.firstDefault(option)
+	s.derived[name] = derived{outcome: result}
+	return result.Value, result.Known, result.Needs
+}
+
+func (s *State) firstDefault(option catalogue.Option) outcome {
+	absent := setting.Setting{Name: option.Flag, Key: option.Key}
+	for _, fact := range s.Knowledge.bySetting[option.Flag] {
+		if fact.Verb != Equals || fact.Mark == "R" || !fact.Versions.Contains(s.Release) {
+			continue
+		}
+		if fact.Also != "" {
+			out, err := s.evaluate(fact.Also, absent)
+			if err != nil || !out.Known {
+				return outcome{Needs: out.Needs}
+			}
+			if out.Value != true {
+				continue
+			}
+		}
+		out, err := s.evaluate(fact.When, absent)
+		if err != nil {
+			return outcome{Needs: []string{option.Flag}}
+		}
+		return out
+	}
+	return outcome{Needs: []string{option.Flag}}
+}
+
+// member is a value inside a JSON option: compilation_config.mode. What the
+// value does not hold is null.
+func (s *State) member(key, name string) (any, bool, []string) {
+	option, ok := s.Engine.OptionByKey(key, s.Release)
+	if !ok {
+		return nil, false, []string{key}
+	}
+	if s.Opaque != "" {
+		return nil, false, []string{s.Opaque}
+	}
+	if s.byKey[key] == nil {
+		return s.dotted(option, name)
+	}
+	value, known, needs := s.Value(key)
+	if !known {
+		return nil, false, needs
+	}
+	object, _ := value.(map[string]any)
+	return object[name], true, nil
+}
+
+// dotted is a value inside a JSON option that is written as dotted flags, if at
+// all: --compilation-config.mode 3.
+func (s *State) dotted(option catalogue.Option, name string) (any, bool, []string) {
+	prefix := option.Key + "." + name
+	var deeper map[string]any
+	for key, given := range s.byKey {
+		rest, ok := strings.CutPrefix(key, prefix)
+		if !ok || rest != "" && rest[0] != '.' {
+			continue
+		}
+		if given.Unknown {
+			return nil, false, []string{given.Name}
+		}
+		value, ok := decodedJSON(given.Value())
+		if !ok {
+			value = given.Value()
+		}
+		if rest == "" {
+			return value, true, nil
+		}
+		if deeper == nil {
+			deeper = map[string]any{}
+		}
+		put(deeper, strings.Split(rest[1:], "."), value)
+	}
+	if deeper != nil {
+		return deeper, true, nil
+	}
+	if s.byKey["config"] != nil {
+		return nil, false, []string{"--config"}
+	}
+	object, _ := option.Default.(map[string]any)
+	return object[name], true, nil
+}
+
+func put(object map[string]any, path []string, value any) {
+	for _, name := range path[:len(path)-1] {
+		inner, ok := object[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			object[name] = inner
+		}
+		object = inner
+	}
+	object[path[len(path)-1]] = value
 }

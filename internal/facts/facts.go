@@ -63,6 +63,9 @@ var settledBy = map[string]string{
 	"model.architecture": "model.name",
 	"model.moe":          "model.name",
 	"gpu.vendor":         "gpu.name",
+	"gpu.cc":             "gpu.name",
+	"gpu.arch":           "gpu.name",
+	"gpu.memory":         "gpu.name",
 }
 
 // SettledBy is the field a user would state to make a fact known.
@@ -119,16 +122,10 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	if count := spec.GPU.Count; count != nil {
 		g.tell("gpu.count", *count, "config")
 	}
-	if memory := spec.GPU.Memory; memory != nil {
-		g.tell("gpu.memory", memory.Bytes, "config")
-	}
 	if reserve := spec.GPU.Reserve; reserve != nil {
 		g.tell("gpu.reserve", reserve.Bytes, "config")
 	}
-	name, _ := g.Set["gpu.name"].Value.(string)
-	if card, ok := hardware.GPU(name); ok {
-		g.tellText("gpu.vendor", card.Vendor, "the catalogue's entry "+card.Name)
-	}
+	g.tellCard(spec.GPU)
 	g.tellText("gpu.vendor", s.GPUs.Vendor, "manifest")
 	if s.GPUs.Count == nil {
 		return

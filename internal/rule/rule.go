@@ -50,50 +50,62 @@ type Verdict struct {
 // Findings turns what the facts with one verb say about the settings into
 // findings; decide gives the verdict on each. Settings that an operator or the
 // engine writes by itself are in no manifest and are passed over.
-func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) ([]finding.Finding, error) {
+func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) []finding.Finding {
 	var found []finding.Finding
 	for _, about := range r.State.Settings {
 		if about.Origin.Path == nil || about.Held != "" {
 			continue
 		}
-		judgements, err := r.State.Knowledge.Judge(r.State, about, verb)
-		if err != nil {
-			return nil, err
-		}
-		if judgement, ok := decisive(judgements); ok {
+		if judgement, ok := decisive(r.judge(about, meta, verb)); ok {
 			f := r.finding(meta, about, judgement, decide(judgement))
-			if other, ok, err := r.dissenting(judgement.Fact, verb); err != nil {
-				return nil, err
-			} else if ok && f.Action != finding.None {
+			if other, ok := r.dissenting(judgement.Fact, meta, verb); ok && f.Action != finding.None {
 				f.Action = finding.None
 				f.Message += " (not edited: " + other + " of the same group says otherwise)"
 			}
 			found = append(found, f)
 		}
 	}
-	return found, nil
+	return found
+}
+
+// DoesMore tells whether a fact says that giving a setting does more than its
+// value tells, or that nothing needs it at all: then it is not called a
+// restatement.
+func (r Release) DoesMore(about setting.Setting) bool {
+	for _, verb := range []engine.Verb{engine.LoadBearing, engine.Inert} {
+		judgements, _ := r.State.Knowledge.Judge(r.State, about, verb)
+		for _, judgement := range judgements {
+			if verb == engine.LoadBearing || judgement.Holds == engine.True {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judge returns what the facts with one verb say of a setting under one rule. A
+// fact that its values do not fit says nothing; the tests of the facts see it.
+func (r Release) judge(about setting.Setting, meta Meta, verb engine.Verb) []engine.Judgement {
+	judgements, _ := r.State.Knowledge.Judge(r.State, about, verb)
+	return slices.DeleteFunc(judgements, func(j engine.Judgement) bool { return j.Fact.Rule != meta.Name })
 }
 
 // dissenting finds a setting of a fact's group that is there and for which the
 // fact does not hold: then none of the group is edited.
-func (r Release) dissenting(fact *engine.Fact, verb engine.Verb) (string, bool, error) {
+func (r Release) dissenting(fact *engine.Fact, meta Meta, verb engine.Verb) (string, bool) {
 	if fact.Group == "" {
-		return "", false, nil
+		return "", false
 	}
 	for _, about := range r.State.Settings {
 		if !slices.Contains(fact.Settings, about.Name) {
 			continue
 		}
-		judgements, err := r.State.Knowledge.Judge(r.State, about, verb)
-		if err != nil {
-			return "", false, err
-		}
-		judgement, ok := decisive(judgements)
+		judgement, ok := decisive(r.judge(about, meta, verb))
 		if !ok || judgement.Holds != engine.True || about.Held != "" {
-			return about.Name, true, nil
+			return about.Name, true
 		}
 	}
-	return "", false, nil
+	return "", false
 }
 
 // decisive picks the fact that holds, else the first that lacks a fact.
@@ -115,6 +127,11 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 	f.Proposed = verdict.Proposed
 	if judgement.Fact.MayEdit() {
 		f.Action = verdict.Action
+		return f
+	}
+	f.Message += " (reported or derived, not read in source)"
+	if f.Severity == finding.Error {
+		f.Severity = finding.Warning
 	}
 	return f
 }

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/setting"
+)
+
+// ParserDefault tells whether a setting says what the parser assumes without it.
+// The engine cannot tell the two apart. It is false where another setting of the
+// same option, or a configuration file, would take its place.
+func (s *State) ParserDefault(about setting.Setting) (catalogue.Option, bool) {
+	if about.Key == "" || about.Unknown || about.Overridden || s.Opaque != "" || s.byKey["config"] != nil {
+		return catalogue.Option{}, false
+	}
+	for _, other := range s.Settings {
+		if other.Key == about.Key && other.Origin.String() != about.Origin.String() {
+			return catalogue.Option{}, false
+		}
+	}
+	option, ok := s.Engine.OptionByKey(about.Key, s.Release)
+	if !ok || !option.HasDefault || option.Default == nil {
+		return catalogue.Option{}, false
+	}
+	value, ok := Typed(option, about.Off, about.Values)
+	return option, ok && Same(value, option.Default)
+}
+
+// VariableDefault tells whether a variable says what the engine assumes without
+// it.
+func (s *State) VariableDefault(about setting.Setting) (catalogue.EnvVar, bool) {
+	name, ok := strings.CutPrefix(about.Name, "env/")
+	if !ok || about.Unknown || about.Overridden {
+		return catalogue.EnvVar{}, false
+	}
+	variable, ok := s.Engine.Env(name, s.Release)
+	if !ok || !variable.Read || variable.Default == nil {
+		return catalogue.EnvVar{}, false
+	}
+	text, isText := variable.Default.(string)
+	if isText && (strings.HasPrefix(text, "expr:") || text == "") {
+		return catalogue.EnvVar{}, false
+	}
+	return variable, sameVariable(variable, about.Value())
+}
+
+// sameVariable compares a variable's text with its default as the engine reads
+// it.
+func sameVariable(variable catalogue.EnvVar, text string) bool {
+	switch variable.Kind {
+	case "bool", "bool_word":
+		given, known := truthWord(text)
+		unset, ok := variable.Default.(bool)
+		if !ok {
+			word, _ := variable.Default.(string)
+			unset, ok = truthWord(word)
+		}
+		return known && ok && given == unset
+	case "int", "float":
+		given, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		unset, ok := asFloat(variable.Default)
+		if !ok {
+			word, _ := variable.Default.(string)
+			n, wordErr := strconv.ParseFloat(word, 64)
+			unset, ok = n, wordErr == nil
+		}
+		return err == nil && ok && given == unset
+	}
+	unset, ok := variable.Default.(string)
+	return ok && unset == text
+}
+
+func truthWord(text string) (value, known bool) {
+	switch strings.ToLower(text) {
+	case "1", "true":
+		return true, true
+	case "0", "false":
+		return false, true
+	}
+	return false, false
+}

@@ -1,0 +1,28 @@
+package validators
+
+import (
+	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
+)
+
+// conflictingSettings finds what keeps the engine from starting behind its
+// parser.
+func conflictingSettings() rule.Rule { return refusals("conflicting-settings") }
+
+// unsupportedOnGPU finds what the target GPU lacks.
+func unsupportedOnGPU() rule.Rule { return refusals("unsupported-on-gpu") }
+
+// refusals is the rule for facts with the verbs refused and needs.
+func refusals(name string) rule.Rule {
+	meta := rule.Named(name)
+	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
+		var found []finding.Finding
+		for _, verb := range []engine.Verb{engine.Refused, engine.Needs} {
+			found = append(found, r.Findings(meta, verb, func(engine.Judgement) rule.Verdict {
+				return rule.Verdict{Says: "keeps the server from starting", Action: finding.None}
+			})...)
+		}
+		return found, nil
+	}}
+}
