@@ -34,7 +34,9 @@ type judged struct {
 	engine   *catalogue.Engine
 	config   *config.Config
 	settings []setting.Setting
-	findings []finding.Finding
+	// settingsAt reads the settings at a release.
+	settingsAt settingsAt
+	findings   []finding.Finding
 	// undecided lack a fact; their Needs name it.
 	undecided []finding.Finding
 	// generated are the objects that findings add, renew or take away.
@@ -163,7 +165,7 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 		return nil, err
 	}
 	settingsAt := settingsByRelease(s, catalogued, gathered)
-	one := &judged{Server: s, facts: gathered, engine: catalogued, config: chosen}
+	one := &judged{Server: s, facts: gathered, engine: catalogued, config: chosen, settingsAt: settingsAt}
 	if newest, ok := gathered.Span.Newest(); ok {
 		one.settings, _ = settingsAt(newest)
 	}

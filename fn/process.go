@@ -38,8 +38,9 @@ type Outcome struct {
 	Idle []string
 }
 
-// Process is the pipeline: find the servers, judge their settings, and for Trim
-// edit what the findings say, read the result again and judge it once more.
+// Process is the pipeline: find the servers, judge their settings, edit what the
+// findings say, read the result again and judge it once more. Trim keeps the
+// result; Verify takes from it only which edits hold.
 // Errors mean that the work could not be done; findings are no errors.
 func Process(in Input) (*Outcome, error) {
 	judged, err := judge(in, in.Sources, nil)
@@ -47,19 +48,25 @@ func Process(in Input) (*Outcome, error) {
 		judged.holdSources(in.Held)
 		judged.checkKeeps(in.Configs)
 	}
-	if err != nil || in.Mode == config.Verify {
-		return in.outcome(judged, nil), err
+	if err != nil {
+		return nil, err
 	}
 	for {
 		done, err := attempt(in, judged)
 		if err != nil {
 			return nil, err
 		}
+		if done.again != nil && judged.holdUnproven(done.again) {
+			continue // without the removals that another one contradicts
+		}
 		if done.again != nil && judged.hold(done.again) {
 			continue // without the servers whose other settings would change
 		}
 		if done.again != nil && judged.holdOpen(done.again, done.changes) {
 			continue // without the servers that would change once more
+		}
+		if in.Mode == config.Verify {
+			return in.outcome(judged, nil), nil // the actions are what a trim does
 		}
 		return done.finish(in, judged)
 	}
