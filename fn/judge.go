@@ -32,6 +32,7 @@ type judged struct {
 	*server.Server
 	facts    *facts.Gathered
 	engine   *catalogue.Engine
+	known    *engine.Knowledge
 	config   *config.Config
 	settings []setting.Setting
 	// settingsAt reads the settings at a release.
@@ -160,12 +161,12 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	if err != nil {
 		return nil, named(err)
 	}
-	known, err := engine.Load(s.Engine)
+	known, err := knowledgeFor(catalogued, chosen)
 	if err != nil {
-		return nil, err
+		return nil, named(err)
 	}
 	settingsAt := settingsByRelease(s, catalogued, gathered)
-	one := &judged{Server: s, facts: gathered, engine: catalogued, config: chosen, settingsAt: settingsAt}
+	one := &judged{Server: s, facts: gathered, engine: catalogued, known: known, config: chosen, settingsAt: settingsAt}
 	if newest, ok := gathered.Span.Newest(); ok {
 		one.settings, _ = settingsAt(newest)
 	}
@@ -186,6 +187,15 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	}
 	one.undecided = undecidedFor(chosen, result.Undecided)
 	return one, nil
+}
+
+// knowledgeFor is what is known of an engine, with the user's own facts.
+func knowledgeFor(catalogued *catalogue.Engine, chosen *config.Config) (*engine.Knowledge, error) {
+	known, err := engine.Load(catalogued.Name)
+	if err != nil {
+		return nil, err
+	}
+	return known.With(chosen.Spec.Facts, catalogued)
 }
 
 // undecidedFor are the findings that lack a fact, of the rules that are on.

@@ -57,10 +57,9 @@ func (j *judged) holdsAfter(after *judged, release catalogue.Release, f finding.
 	others, opaque := after.settingsAt(release)
 	removed := before[at]
 	state := func(settings []setting.Setting) rule.Release {
-		known, _ := engine.Load(j.Engine) // it was loaded to judge
 		return rule.Release{
 			Server: rule.Server{Server: after.Server, Facts: after.facts},
-			State:  engine.NewState(j.engine, known, release, settings, after.facts.Set, opaque),
+			State:  engine.NewState(j.engine, j.known, release, settings, after.facts.Set, opaque),
 		}
 	}
 	without, with := state(others), state(slices.Concat(others, []setting.Setting{removed}))

@@ -42,7 +42,7 @@ func compile(expression string) (*condition, error) {
 	}
 	parsed, issues := env.Parse(expression)
 	if issues.Err() != nil {
-		return nil, fmt.Errorf("condition %q: %w", expression, issues.Err())
+		return nil, fmt.Errorf("condition %q: %s", expression, issues.Errors()[0].Message)
 	}
 	program, err := env.Program(parsed, cel.EvalOptions(cel.OptPartialEval))
 	if err != nil {

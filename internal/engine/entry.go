@@ -19,6 +19,9 @@ type entry struct {
 	Define string `yaml:"define"`
 	Value  string `yaml:"value"`
 
+	// Engine limits a user's fact to one engine.
+	Engine string `yaml:"engine"`
+
 	Setting  string   `yaml:"setting"`
 	Settings []string `yaml:"settings"`
 	Versions string   `yaml:"versions"`
@@ -58,10 +61,8 @@ type entry struct {
 // decode reads a list of entries strictly: an unknown key, a missing part or a
 // second verb is an error that names the entry.
 func decode(engine, file string, data []byte) ([]*Fact, []*definition, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
 	var entries []entry
-	if err := decoder.Decode(&entries); err != nil && !errors.Is(err, io.EOF) {
+	if err := strictly(data, &entries); err != nil {
 		return nil, nil, err
 	}
 	var facts []*Fact
@@ -82,6 +83,16 @@ func decode(engine, file string, data []byte) ([]*Fact, []*definition, error) {
 		facts = append(facts, fact)
 	}
 	return facts, definitions, nil
+}
+
+// strictly decodes YAML and refuses fields that are not known.
+func strictly(data []byte, to any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(to); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
 
 func (e entry) definition(engine, file string) (*definition, error) {

@@ -70,7 +70,7 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 			require.True(t, catalogued.KnownKey(member), "%s in the condition of %v never existed", member, fact.Settings)
 			continue
 		}
-		if name == "value" || dotted && slices.Contains(factRoots, root) {
+		if name == "value" || dotted && slices.Contains(engine.FactRoots, root) {
 			continue
 		}
 		require.True(t, inSome(func(r catalogue.Release) bool {
@@ -79,9 +79,6 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 		}), "%s in the condition of %v does not exist in %s", name, fact.Settings, fact.VersionText)
 	}
 }
-
-// factRoots are the families of facts that conditions may ask for.
-var factRoots = []string{"env", "gpu", "image", "measured", "model", "server", "workload"}
 
 func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowledge, fact *engine.Fact, c engine.Case) {
 	ran := 0

@@ -74,7 +74,9 @@ type Fact struct {
 	Mark  string
 	Undo  string
 	Cases []Case
-	file  string
+	// Stated is true for a user's own fact.
+	Stated bool
+	file   string
 }
 
 // Case is a one-line command line and what the fact says about it.
@@ -119,6 +121,10 @@ type Knowledge struct {
 	definitions map[string][]*definition
 }
 
+// FactRoots are the families of facts that conditions may ask for: gpu.count,
+// given.lora_paths, env.NAME.
+var FactRoots = []string{"given", "env", "gpu", "image", "measured", "model", "server", "workload"}
+
 var knowledge = map[string]func() (*Knowledge, error){
 	"sglang": sync.OnceValues(func() (*Knowledge, error) { return load("sglang") }),
 	"vllm":   sync.OnceValues(func() (*Knowledge, error) { return load("vllm") }),
@@ -155,10 +161,7 @@ func load(engine string) (*Knowledge, error) {
 			k.definitions[defined.name] = append(k.definitions[defined.name], defined)
 		}
 		for _, fact := range facts {
-			k.Facts = append(k.Facts, fact)
-			for _, setting := range fact.Settings {
-				k.bySetting[setting] = append(k.bySetting[setting], fact)
-			}
+			k.add(fact)
 		}
 	}
 	return k, nil

@@ -124,6 +124,9 @@ func decisive(judgements []engine.Judgement) (engine.Judgement, bool) {
 func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judgement, verdict Verdict) finding.Finding {
 	f := r.Proven(r.About(meta, about), judgement)
 	f.Message = about.Name + " " + verdict.Says + ": " + judgement.Why
+	if judgement.Fact.Stated {
+		f.Message += " (by your own fact)"
+	}
 	f.Proposed = verdict.Proposed
 	if judgement.Fact.MayEdit() {
 		f.Action = verdict.Action
