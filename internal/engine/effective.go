@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trimtab/trimtab/internal/setting"
+)
+
+// Effective is what the engine makes of a setting.
+type Effective struct {
+	// Setting is the canonical name.
+	Setting string
+	// Value is nil where it is not known, or where the engine sets none.
+	Value any
+	// Known is false where Needs name what would tell the value.
+	Known bool
+	Needs []string
+	// Because says why the value is another than what is written, or where the
+	// engine takes it from; empty where the written value counts.
+	Because string
+}
+
+// Effective tells what the engine makes of a setting that is written: the value
+// itself, or the one that a clamp or an override leaves.
+func (s *State) Effective(about setting.Setting) Effective {
+	value, known, needs := s.own(about)
+	result := Effective{Setting: about.Name, Value: value, Known: known, Needs: needs}
+	if known {
+		result.Needs = nil
+	}
+	if about.Overridden {
+		result.Because = "a later one wins"
+		return result
+	}
+	for _, verb := range []Verb{Refused, Needs, Inert, Overridden, Clamp} {
+		judgements, _ := s.Knowledge.Judge(s, about, verb)
+		for _, judgement := range judgements {
+			if judgement.Holds != True {
+				continue
+			}
+			result.Because = because[verb] + judgement.Why
+			if judgement.Effective != nil {
+				result.Value, result.Known, result.Needs = judgement.Effective, true, nil
+			}
+			return result
+		}
+	}
+	if about.Key != "" && s.Knowledge.Defines(about.Key, s.Release) {
+		if made, known, _ := s.define(about.Key); known && !Same(made, value) {
+			result.Value, result.Known, result.Needs, result.Because = made, true, nil, "the engine changes it at start-up"
+		}
+	}
+	return result
+}
+
+var because = map[Verb]string{
+	Refused: "the server does not start: ", Needs: "the server does not start: ",
+	Inert: "does nothing here: ", Overridden: "replaced: ", Clamp: "clamped: ",
+}
+
+// Automatic tells what the engine decides at start-up for options that are not
+// written: those of which a fact knows it, by name.
+func (s *State) Automatic() []Effective {
+	var decided []Effective
+	for _, flag := range slices.Sorted(maps.Keys(s.Knowledge.bySetting)) {
+		option, ok := s.Engine.Option(flag, s.Release)
+		if !ok || !strings.HasPrefix(flag, "--") || s.byKey[option.Key] != nil || option.Default != nil {
+			continue
+		}
+		if fact, ok := s.defaultFact(option.Flag); ok {
+			value, known, needs := s.automatic(option)
+			decided = append(decided, Effective{Setting: flag, Value: value, Known: known, Needs: needs, Because: fact.explain(s, setting.Setting{Name: flag, Key: option.Key}, Judgement{Fact: fact, Effective: value})})
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.definitions)) {
+		option, ok := s.Engine.OptionByKey(key, s.Release)
+		if !ok || s.byKey[key] != nil || !s.Knowledge.Defines(key, s.Release) {
+			continue
+		}
+		if value, known, _ := s.define(key); known && !Same(value, option.Default) {
+			decided = append(decided, Effective{Setting: option.Flag, Value: value, Known: true, Because: "the engine decides it at start-up"})
+		}
+	}
+	return decided
+}
+
+func (s *State) defaultFact(flag string) (*Fact, bool) {
+	for _, fact := range s.Knowledge.bySetting[flag] {
+		if fact.Verb == Equals && fact.Mark != "R" && fact.Versions.Contains(s.Release) {
+			return fact, true
+		}
+	}
+	return nil, false
+}
