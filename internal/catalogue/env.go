@@ -110,6 +110,9 @@ func (e *Engine) EnvEver(name string) []Life {
 	return joined(runs)
 }
 
+// EnvLives returns what a variable is, life by life, oldest first.
+func (e *Engine) EnvLives(name string) []EnvVar { return e.envLives(name) }
+
 // EnvNames returns every variable that any release knows, in no order. The
 // error says that the data cannot be read.
 func (e *Engine) EnvNames() ([]string, error) {

@@ -320,6 +320,24 @@ func (e *Engine) OptionEver(spelled string) []Life {
 	return joined(runs)
 }
 
+// OptionLives returns what an option is, life by life, oldest first; found by
+// any spelling it ever had.
+func (e *Engine) OptionLives(spelled string) []Option {
+	if lines := e.bySpelled[spelled]; len(lines) > 0 {
+		return e.lives(lines[0])
+	}
+	return nil
+}
+
+// Flags returns the canonical flag of every option that any release has.
+func (e *Engine) Flags() []string {
+	flags := make([]string, len(e.options))
+	for i, option := range e.options {
+		flags[i] = option.flag
+	}
+	return flags
+}
+
 // joined sorts runs and joins those that follow each other without a gap.
 func joined(runs []Life) []Life {
 	slices.SortFunc(runs, func(a, b Life) int { return a.Since.Index - b.Since.Index })

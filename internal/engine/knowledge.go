@@ -167,6 +167,9 @@ func load(engine string) (*Knowledge, error) {
 	return k, nil
 }
 
+// About are the facts about a setting, in the order of the fact files.
+func (k *Knowledge) About(setting string) []*Fact { return k.bySetting[setting] }
+
 // MayEdit tells whether the proof is strong enough for an edit.
 func (f *Fact) MayEdit() bool { return f.Mark != "R" && f.Mark != "D" }
 
