@@ -53,6 +53,8 @@ type entry struct {
 	Evidence struct {
 		Source string `yaml:"source"`
 		Mark   string `yaml:"mark"`
+		// Read are the releases whose source was read, where the range has more.
+		Read []string `yaml:"read"`
 	} `yaml:"evidence"`
 	Undo  string `yaml:"undo"`
 	Cases []Case `yaml:"cases"`
@@ -112,7 +114,7 @@ func (e entry) fact(engine, file string) (*Fact, error) {
 	fact := &Fact{
 		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Rule: e.Rule, Group: e.Group,
 		Also: e.When, Removable: e.Removable, Instead: e.Effective, Write: e.Write,
-		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Undo: e.Undo, Cases: e.Cases, file: file,
+		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Read: e.Evidence.Read, Undo: e.Undo, Cases: e.Cases, file: file,
 	}
 	if e.Setting != "" {
 		fact.Settings = append([]string{e.Setting}, e.Settings...)

@@ -62,6 +62,12 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 		require.True(t, slices.ContainsFunc(fact.Settings, func(about string) bool { return variable(r, about) || option(about)(r) }),
 			"%s has none of %v", r, fact.Settings)
 	}
+	require.True(t, len(fact.Read) == 0 || inSome(func(r catalogue.Release) bool { return slices.Contains(fact.Read, r.Version) }),
+		"none of %v is in %s", fact.Read, fact.VersionText)
+	for _, version := range fact.Read {
+		_, known := catalogued.Find(version)
+		require.True(t, known, "no release %s", version)
+	}
 	names, err := fact.Names()
 	require.NoError(t, err)
 	for _, name := range names {

@@ -71,7 +71,10 @@ type Fact struct {
 	// Source names file and function in the engine's tree, or the measurement.
 	Source string
 	// Mark says how the fact is known: V, V-parser, T, M may edit; R, D may not.
-	Mark  string
+	Mark string
+	// Read are the releases of the range whose source was read; empty: all. In
+	// the others the fact is said and edits nothing.
+	Read  []string
 	Undo  string
 	Cases []Case
 	// Stated is true for a user's own fact.
@@ -170,8 +173,14 @@ func load(engine string) (*Knowledge, error) {
 // About are the facts about a setting, in the order of the fact files.
 func (k *Knowledge) About(setting string) []*Fact { return k.bySetting[setting] }
 
-// MayEdit tells whether the proof is strong enough for an edit.
-func (f *Fact) MayEdit() bool { return f.Mark != "R" && f.Mark != "D" }
+// Verified tells whether the fact was read in source or measured, and is not
+// only reported or derived.
+func (f *Fact) Verified() bool { return f.Mark != "R" && f.Mark != "D" }
+
+// MayEdit tells whether the proof is strong enough for an edit at a release.
+func (f *Fact) MayEdit(release catalogue.Release) bool {
+	return f.Verified() && (len(f.Read) == 0 || slices.Contains(f.Read, release.Version))
+}
 
 // Names are the names the expressions of a fact ask for. An error means that
 // one is no CEL.

@@ -23,7 +23,7 @@ func SaysIdle(name string) bool {
 func (r Release) IsIdle(name string, about setting.Setting) bool {
 	verb := idleVerbs[name]
 	proven := slices.ContainsFunc(r.judge(about, Named(name), verb), func(j engine.Judgement) bool {
-		return j.Holds == engine.True && j.Fact.MayEdit() && (verb != engine.Clamp || j.Removable)
+		return j.Holds == engine.True && j.Fact.MayEdit(r.State.Release) && (verb != engine.Clamp || j.Removable)
 	})
 	if proven || verb != engine.Equals {
 		return proven

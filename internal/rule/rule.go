@@ -128,13 +128,16 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 		f.Message += " (by your own fact)"
 	}
 	f.Proposed = verdict.Proposed
-	if judgement.Fact.MayEdit() {
+	switch release := r.State.Release; {
+	case judgement.Fact.MayEdit(release):
 		f.Action = verdict.Action
-		return f
-	}
-	f.Message += " (reported or derived, not read in source)"
-	if f.Severity == finding.Error {
-		f.Severity = finding.Warning
+	case judgement.Fact.Verified():
+		f.Message += " (read in other releases, not in " + release.Version + ")"
+	default:
+		f.Message += " (reported or derived, not read in source)"
+		if f.Severity == finding.Error {
+			f.Severity = finding.Warning
+		}
 	}
 	return f
 }
@@ -216,6 +219,8 @@ type counted struct {
 	newest finding.Finding
 	times  int
 	needs  map[string]bool
+	// held is true when one release does not allow the edit.
+	held bool
 }
 
 func newTally() *tally {
@@ -239,6 +244,7 @@ func (t *tally) add(found []finding.Finding) {
 		}
 		entry.newest = f
 		entry.times++
+		entry.held = entry.held || f.Action == finding.None
 		for _, need := range f.Needs {
 			entry.needs[need] = true
 		}
@@ -258,6 +264,9 @@ func (t *tally) settle(result *Result, span catalogue.Span) {
 			f.Needs = sortedKeys(entry.needs)
 			result.Undecided = append(result.Undecided, f)
 			continue
+		}
+		if entry.held {
+			f.Action = finding.None
 		}
 		if f.Action == finding.Add && entry.times < len(span.Releases) {
 			f.Action = finding.None // other releases would not know what is added
