@@ -101,6 +101,7 @@ func Parse(e *catalogue.Engine, r catalogue.Release, mode Mode, words []setting.
 type dialect struct {
 	vllm            bool
 	dotted          bool // --a.b v builds JSON for --a
+	dottedText      bool // … whose values are texts, and only for two dashes
 	levelIsOption   bool // -O3 means --optimization-level 3
 	levelIsDotted   bool // -O3 means -O.level=3
 	levelTakesDots  bool // -O.x is a level, too
@@ -111,8 +112,16 @@ type dialect struct {
 	serveOnly       bool // a few options are the serve command's alone
 	unsetByText     bool // "None" and "" mean no value
 	noneIsNoChoice  bool // … which no list of choices holds
+	noneIsChoice    bool // … until lists hold no value itself
+	expandsNumbers  bool // 80m in JSON is a number
+	strictLists     bool // some JSON knows no NaN
 	keyValues       bool // dictionaries may be written a=1,b=2
 	namesLogLevel   bool // the log level must be one of Python's
+
+	levelKey string // the key that -O3 sets where that is dotted
+	// choicesBefore is the last release whose lists of choices hold no value
+	// as the text "None".
+	choicesBefore catalogue.Release
 }
 
 func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
@@ -121,12 +130,14 @@ func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
 		return ok && r.Index >= first.Index
 	}
 	if e.Name != "vllm" {
-		return dialect{namesLogLevel: since("0.5.11")}
+		return dialect{namesLogLevel: since("0.5.11"), strictLists: true}
 	}
-	return dialect{
+	d := dialect{
 		vllm:            true,
 		dotted:          since("0.9.0"),
-		levelIsDotted:   since("0.9.0") && !since("0.12.0"),
+		dottedText:      since("0.9.0") && !since("0.9.2"),
+		levelIsDotted:   since("0.9.2") && !since("0.12.0"),
+		levelKey:        "level",
 		levelIsOption:   since("0.12.0"),
 		levelTakesDots:  since("0.13.0"),
 		modelMoved:      since("0.11.1"),
@@ -136,8 +147,17 @@ func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
 		serveOnly:       !since("0.10.0"),
 		unsetByText:     since("0.9.0"),
 		noneIsNoChoice:  since("0.8.5"),
+		noneIsChoice:    since("0.31.0"),
+		expandsNumbers:  since("0.20.0"),
 		keyValues:       since("0.8.5") && !since("0.10.0"),
 	}
+	if since("0.11.1") {
+		d.levelKey = "mode"
+	}
+	if first, ok := e.Find("0.31.0"); ok && first.Index > 0 {
+		d.choicesBefore = e.Releases[first.Index-1]
+	}
+	return d
 }
 
 // stage orders problems as the engine meets them.
@@ -195,6 +215,8 @@ type taken struct {
 	setting    setting.Setting
 	words      []int
 	group      string // of dotted keys that make one JSON value
+	of         string // the option of those
+	json       string // the value they make
 	positional bool
 	repeatable bool // each occurrence counts
 }

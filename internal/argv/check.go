@@ -49,6 +49,9 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 	case !p.dialect.vllm && o.Type == "json" && slices.Contains(readLater, o.Flag):
 		return nil
 	case p.dialect.noneIsNoChoice && unset && len(o.Choices) > 0 && !(o.Open && !o.Enforced):
+		if p.takesNone(o) {
+			return nil
+		}
 		return checkOne(o, "None as no value")
 	case p.dialect.unsetByText && unset && o.Default == nil && len(o.Choices) == 0 && !slices.Contains(plainNumbers, o.Flag):
 		return nil
@@ -58,13 +61,55 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 			return refuse("KEY=VALUE or a JSON object")
 		}
 		return nil
-	case p.dialect.vllm && slices.Contains(configs, o.Flag):
-		if !isObject(text) && !(o.Flag == "--compilation-config" && isLevel(text) && !p.dialect.levelIsOption) {
-			return refuse("a JSON object")
-		}
-		return nil
+	case p.dialect.strictLists && slices.Contains(strictLists, o.Flag) && withoutNaN(text) != text:
+		return refuse("JSON without NaN and Infinity")
+	}
+	if config, ok := p.engine.Config(o.Flag); ok && o.Type == "json" && config.Known(p.release) {
+		return p.checkConfig(o, config, text)
+	}
+	if p.dialect.vllm && slices.Contains(configs, o.Flag) && !isObject(text) && !p.isOldLevel(o, text) {
+		return refuse("a JSON object")
 	}
 	return checkOne(o, text)
+}
+
+// isOldLevel reports whether a text is the optimization level that
+// --compilation-config took for an object.
+func (p *parser) isOldLevel(o catalogue.Option, text string) bool {
+	return o.Flag == "--compilation-config" && isLevel(text) && !p.dialect.levelIsOption
+}
+
+// checkConfig reads a value into a configuration object.
+func (p *parser) checkConfig(o catalogue.Option, config *catalogue.Config, text string) *Problem {
+	if p.isOldLevel(o, text) {
+		return nil
+	}
+	plain := text
+	if p.dialect.expandsNumbers {
+		plain = expanded(text)
+	}
+	why := "takes JSON"
+	if value, ok := parseJSON(plain); ok {
+		if why = p.against(config, value); why == "" {
+			return nil
+		}
+	}
+	return &Problem{Kind: BadValue, Value: text, Message: fmt.Sprintf("`%s` %s, not %q", o.Flag, why, text)}
+}
+
+// strictLists are the options of SGLang that are read by orjson, which knows no
+// NaN.
+var strictLists = []string{"--forward-hooks", "--piecewise-cuda-graph-tokens", "--remote-instance-weight-loader-send-weights-group-ports"}
+
+// takesNone reports whether an option with choices may be unset by a text. From
+// 0.31.0 on vLLM's lists of choices hold no value itself, where they held the
+// text "None" before, which no value is not.
+func (p *parser) takesNone(o catalogue.Option) bool {
+	if !p.dialect.noneIsChoice || o.Default != nil {
+		return false
+	}
+	before, ok := p.engine.Option(o.Flag, p.dialect.choicesBefore)
+	return !ok || before.Default != nil || slices.Contains(before.Choices, "None")
 }
 
 // readLater are the options of SGLang that hold JSON and are texts to its

@@ -115,7 +115,7 @@ func (p *parser) normalize() {
 		switch {
 		case strings.HasPrefix(t.text, "--"):
 			end := len(name)
-			if dot := strings.IndexByte(name, '.'); dot >= 0 && p.dialect.dotted {
+			if dot := strings.IndexByte(name, '.'); dot >= 0 && p.dialect.dotted && !p.dialect.dottedText {
 				end = dot
 			}
 			t.text = strings.ReplaceAll(name[:end], "_", "-") + name[end:]
@@ -127,7 +127,7 @@ func (p *parser) normalize() {
 			t.text = "--optimization-level"
 			tokens = append(tokens, t)
 		case t.text == "-O" && i+1 < len(p.tokens) && isLevel(p.tokens[i+1].text) && p.dialect.levelIsDotted:
-			t.text = "-O.level"
+			t.text = "-O." + p.dialect.levelKey
 			tokens = append(tokens, t)
 		case strings.HasPrefix(t.text, "-O.") && p.dialect.levelIsOption && !p.dialect.levelTakesDots:
 			t.text, t.spelled = "-cc."+t.text[len("-O."):], name
@@ -152,7 +152,7 @@ func (p *parser) level(t token) []token {
 	case p.dialect.levelIsOption:
 		return []token{{text: "--optimization-level", words: t.words, spelled: "-O"}, {text: level, unknown: t.unknown}}
 	case p.dialect.levelIsDotted:
-		t.text, t.spelled = "-O.level="+level, "-O"
+		t.text, t.spelled = "-O."+p.dialect.levelKey+"="+level, "-O"
 	}
 	return []token{t}
 }
@@ -166,7 +166,7 @@ func (p *parser) mergeDotted() {
 	for i := 0; i < len(p.tokens); i++ {
 		t := p.tokens[i]
 		name, value, attached := strings.Cut(t.text, "=")
-		if !strings.HasPrefix(t.text, "-") || !strings.Contains(name, ".") {
+		if !strings.HasPrefix(t.text, p.dialect.dottedPrefix()) || !strings.Contains(name, ".") {
 			rest = append(rest, t)
 			continue
 		}
@@ -190,7 +190,7 @@ func (p *parser) mergeDotted() {
 	}
 	for _, option := range order {
 		keys := merged[option]
-		value := token{text: jsonOf(keys), dotted: keys}
+		value := token{text: p.jsonOf(keys), dotted: keys}
 		for _, key := range keys {
 			value.words = append(value.words, key.words...)
 			value.unknown = value.unknown || key.unknown
@@ -209,14 +209,25 @@ func (p *parser) spelled(t token) string {
 	return name
 }
 
+// dottedPrefix is what a word that holds dotted keys begins with.
+func (d dialect) dottedPrefix() string {
+	if d.dottedText {
+		return "--"
+	}
+	return "-"
+}
+
 // jsonOf builds the JSON object that dotted keys stand for; what is no JSON is
-// a text, and a key that ends in + appends to a list.
-func jsonOf(keys []dottedKey) string {
+// a text, and a key that ends in + appends to a list. At first all values were
+// texts.
+func (p *parser) jsonOf(keys []dottedKey) string {
 	root := map[string]any{}
 	for _, key := range keys {
 		path, appends := strings.CutSuffix(key.path, "+")
 		var value any = key.value
-		if appends {
+		if p.dialect.dottedText {
+			path = key.path
+		} else if appends {
 			var items []any
 			for item := range strings.SplitSeq(key.value, ",") {
 				items = append(items, item)
@@ -224,6 +235,8 @@ func jsonOf(keys []dottedKey) string {
 			value = items
 		} else if parsed, ok := parseJSON(key.value); ok {
 			value = parsed
+		} else if p.dialect.expandsNumbers && isHumanInt(key.value) {
+			value = 0 // 80g
 		}
 		insert(root, strings.Split(path, "."), value)
 	}

@@ -66,7 +66,7 @@ func (p *parser) takeDotted(c class, value token) {
 				Name: c.option.Flag + "." + strings.TrimSuffix(key.path, "+"), Key: c.option.Key + "." + strings.TrimSuffix(key.path, "+"),
 				Spelled: key.spelled, Values: []string{key.value}, Unknown: key.unknown,
 			},
-			words: key.words, group: c.option.Key + " " + c.matched, repeatable: strings.HasSuffix(key.path, "+"),
+			words: key.words, of: c.option.Flag, json: value.text, group: c.option.Key + " " + c.matched, repeatable: strings.HasSuffix(key.path, "+"),
 		})
 	}
 	problem := Problem{Flag: c.option.Names[0], Setting: first}
@@ -109,6 +109,7 @@ func (p *parser) finish() {
 	p.reportExtras()
 	p.reportMissing()
 	p.reportLogLevel()
+	p.reportDemands()
 	order := make([]int, len(p.took))
 	for i := range order {
 		order[i] = i
