@@ -26,8 +26,9 @@ func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered 
 	words := s.CommandLine(gpus)
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
+	reader := argv.NewReader(catalogued, argv.Mode(s.Mode), words)
 	return func(release catalogue.Release) ([]setting.Setting, string) {
-		line := argv.Parse(catalogued, release, argv.Mode(s.Mode), words)
+		line := reader.At(release)
 		for _, problem := range line.Problems {
 			if problem.Setting != argv.NoSetting && problem.Setting < len(line.Settings) {
 				line.Settings[problem.Setting].Held = "the parser refuses it"

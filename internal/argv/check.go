@@ -13,7 +13,7 @@ import (
 // values there are.
 func Check(o catalogue.Option, values []string) *Problem {
 	for _, value := range values {
-		if problem := checkOne(o, value); problem != nil {
+		if problem := checkOne(&o, value, o.Open && !o.Enforced); problem != nil {
 			problem.Flag, problem.Setting = o.Names[0], NoSetting
 			return problem
 		}
@@ -22,21 +22,23 @@ func Check(o catalogue.Option, values []string) *Problem {
 }
 
 // check looks at the values that are known, with what the dialect adds.
-func (p *parser) check(o catalogue.Option, args []token) *Problem {
-	o.Open = o.Open && p.dialect.vllm // SGLang's parser knows its plugins
+func (p *parser) check(o *catalogue.Option, args []token) *Problem {
 	for _, arg := range args {
 		if arg.unknown {
 			continue
 		}
 		if problem := p.checkText(o, arg.text); problem != nil {
+			p.note(func(a *asked) { a.refused = true })
 			problem.Flag, problem.Setting = o.Names[0], NoSetting
 			return problem
 		}
+		p.note(func(a *asked) { a.passed = append(a.passed, passed{o, arg.text}) })
 	}
 	return nil
 }
 
-func (p *parser) checkText(o catalogue.Option, text string) *Problem {
+func (p *parser) checkText(o *catalogue.Option, text string) *Problem {
+	open := o.Open && !o.Enforced && p.dialect.vllm // SGLang's parser knows its plugins
 	refuse := func(takes string) *Problem {
 		return &Problem{Kind: BadValue, Value: text, Message: fmt.Sprintf("`%s` takes %s, not %q", o.Flag, takes, text)}
 	}
@@ -48,11 +50,11 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 		return refuse("PATH, NAME=PATH or a JSON object with `lora_name` and `lora_path`")
 	case !p.dialect.vllm && o.Type == "json" && slices.Contains(readLater, o.Flag):
 		return nil
-	case p.dialect.noneIsNoChoice && unset && len(o.Choices) > 0 && !(o.Open && !o.Enforced):
+	case p.dialect.noneIsNoChoice && unset && len(o.Choices) > 0 && !open:
 		if p.takesNone(o) {
 			return nil
 		}
-		return checkOne(o, "None as no value")
+		return checkOne(o, "None as no value", open)
 	case p.dialect.unsetByText && unset && o.Default == nil && len(o.Choices) == 0 && !slices.Contains(plainNumbers, o.Flag):
 		return nil
 	case p.dialect.keyValues && slices.Contains(dictionaries, o.Flag):
@@ -64,23 +66,29 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 	case p.dialect.strictLists && slices.Contains(strictLists, o.Flag) && withoutNaN(text) != text:
 		return refuse("JSON without NaN and Infinity")
 	}
-	if config, ok := p.engine.Config(o.Flag); ok && o.Type == "json" && config.Known(p.release) {
-		return p.checkConfig(o, config, text)
+	if o.Type == "json" {
+		config, ok := p.engine.Config(o.Flag)
+		if ok {
+			p.note(func(a *asked) { a.configs = append(a.configs, config) })
+		}
+		if ok && config.Known(p.release) {
+			return p.checkConfig(o, config, text)
+		}
+		if p.dialect.vllm && slices.Contains(configs, o.Flag) && !isObject(text) && !p.isOldLevel(o, text) {
+			return refuse("a JSON object")
+		}
 	}
-	if p.dialect.vllm && slices.Contains(configs, o.Flag) && !isObject(text) && !p.isOldLevel(o, text) {
-		return refuse("a JSON object")
-	}
-	return checkOne(o, text)
+	return checkOne(o, text, open)
 }
 
 // isOldLevel reports whether a text is the optimization level that
 // --compilation-config took for an object.
-func (p *parser) isOldLevel(o catalogue.Option, text string) bool {
+func (p *parser) isOldLevel(o *catalogue.Option, text string) bool {
 	return o.Flag == "--compilation-config" && isLevel(text) && !p.dialect.levelIsOption
 }
 
 // checkConfig reads a value into a configuration object.
-func (p *parser) checkConfig(o catalogue.Option, config *catalogue.Config, text string) *Problem {
+func (p *parser) checkConfig(o *catalogue.Option, config *catalogue.Config, text string) *Problem {
 	if p.isOldLevel(o, text) {
 		return nil
 	}
@@ -104,12 +112,12 @@ var strictLists = []string{"--forward-hooks", "--piecewise-cuda-graph-tokens", "
 // takesNone reports whether an option with choices may be unset by a text. From
 // 0.31.0 on vLLM's lists of choices hold no value itself, where they held the
 // text "None" before, which no value is not.
-func (p *parser) takesNone(o catalogue.Option) bool {
+func (p *parser) takesNone(o *catalogue.Option) bool {
 	if !p.dialect.noneIsChoice || o.Default != nil {
 		return false
 	}
-	before, ok := p.engine.Option(o.Flag, p.dialect.choicesBefore)
-	return !ok || before.Default != nil || slices.Contains(before.Choices, "None")
+	before := p.engine.Lookup(o.Flag, p.dialect.choicesBefore)
+	return before == nil || before.Default != nil || slices.Contains(before.Choices, "None")
 }
 
 // readLater are the options of SGLang that hold JSON and are texts to its
@@ -174,17 +182,17 @@ func isLoRAPath(text string) bool {
 	return module["lora_name"] != nil && module["lora_path"] != nil
 }
 
-func checkOne(o catalogue.Option, value string) *Problem {
+func checkOne(o *catalogue.Option, value string, open bool) *Problem {
 	if !fits(o, value) {
 		return &Problem{Kind: BadValue, Value: value, Message: fmt.Sprintf("`%s` takes %s, not %q", o.Flag, typeName(o), value)}
 	}
-	if len(o.Choices) == 0 || o.Open && !o.Enforced || slices.Contains(o.Choices, chosen(o, value)) {
+	if len(o.Choices) == 0 || open || slices.Contains(o.Choices, chosen(o, value)) {
 		return nil
 	}
 	return &Problem{Kind: BadChoice, Value: value, Candidates: o.Choices, Message: fmt.Sprintf("`%s` takes one of %s, not %q", o.Flag, few(o.Choices), value)}
 }
 
-func typeName(o catalogue.Option) string {
+func typeName(o *catalogue.Option) string {
 	if isConfig(o) {
 		return "a JSON object"
 	}
@@ -192,7 +200,7 @@ func typeName(o catalogue.Option) string {
 }
 
 // isConfig reports whether a value is read into a configuration object.
-func isConfig(o catalogue.Option) bool {
+func isConfig(o *catalogue.Option) bool {
 	text, _ := o.Default.(string)
 	return o.Type == "json" && strings.HasPrefix(text, "<")
 }
@@ -205,7 +213,7 @@ var typeNames = map[string]string{
 }
 
 // fits reports whether a value is of the option's type.
-func fits(o catalogue.Option, value string) bool {
+func fits(o *catalogue.Option, value string) bool {
 	switch o.Type {
 	case "int":
 		_, ok := parseInt(value)
@@ -235,7 +243,7 @@ func fits(o catalogue.Option, value string) bool {
 }
 
 // chosen returns a value as it is compared with choices.
-func chosen(o catalogue.Option, value string) string {
+func chosen(o *catalogue.Option, value string) string {
 	if o.Type == "int" {
 		if whole, ok := parseInt(value); ok {
 			return whole

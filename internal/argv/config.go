@@ -20,7 +20,7 @@ func (p *parser) against(config *catalogue.Config, value any) string {
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if config.Refuses(key, p.release) {
-			return fmt.Sprintf("has no key %q in %s %s", key, p.engine.Name, p.release)
+			return fmt.Sprintf("has no key %q in %s", key, p.releaseName())
 		}
 		if why := p.againstValue(config.Takes(key, p.release), object[key]); why != "" {
 			return fmt.Sprintf("at %q %s", key, why)
@@ -163,8 +163,13 @@ func below(number json.Number, bound string) bool {
 // number.
 var withSuffix = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\b(\d+)(?:\.\d+)?[kKmMgGtT]\b`)
 
+func isSuffix(r rune) bool { return strings.ContainsRune("kKmMgGtT", r) }
+
 // expanded puts plain numbers for 80m and 1K outside of texts.
 func expanded(text string) string {
+	if !strings.ContainsFunc(text, isSuffix) {
+		return text
+	}
 	return withSuffix.ReplaceAllStringFunc(text, func(found string) string {
 		if found[0] == '"' {
 			return found

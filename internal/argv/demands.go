@@ -121,35 +121,39 @@ func whole(value any) (int64, bool) {
 	return 0, false
 }
 
-// reportDemands reports what the line as a whole is refused for.
+// demandsAt returns the demands of a release.
+func demandsAt(e *catalogue.Engine, r catalogue.Release) []demand {
+	return slices.DeleteFunc(slices.Clone(demands), func(d demand) bool {
+		first, bounded := e.Find(d.since)
+		last, over := e.Find(d.until)
+		lacks := slices.ContainsFunc(d.when, func(s state) bool { return e.Lookup(s.flag, r) == nil })
+		return lacks || d.since != "" && bounded && r.Index < first.Index || d.until != "" && over && last.Index < r.Index
+	})
+}
+
+// reportDemands reports what the line as a whole is refused for. No demand
+// holds of the defaults alone, so the first option of one must be given.
 func (p *parser) reportDemands() {
-	if !p.dialect.vllm || p.line.Opaque {
+	if p.line.Opaque {
 		return
 	}
-	for _, d := range demands {
-		if p.inRange(d.since, d.until) && !slices.ContainsFunc(d.when, func(s state) bool { return !p.stands(s) }) {
-			i := p.winner(d.flag)
-			problem := Problem{Kind: Refused, Flag: d.flag, Setting: i, Message: d.why}
-			var words []int
-			if i != NoSetting {
-				words = p.took[i].words
-			}
-			p.report(afterParser, problem, words...)
+	for _, d := range p.demands {
+		if p.winner(d.when[0].flag) == NoSetting || slices.ContainsFunc(d.when, func(s state) bool { return !p.stands(s) }) {
+			continue
 		}
+		problem := Problem{Kind: Refused, Flag: d.flag, Setting: p.winner(d.flag), Message: d.why}
+		var words []int
+		if problem.Setting != NoSetting {
+			words = p.took[problem.Setting].words
+		}
+		p.report(afterParser, problem, words...)
 	}
 }
 
-func (p *parser) inRange(since, until string) bool {
-	first, known := p.engine.Find(since)
-	last, bounded := p.engine.Find(until)
-	return (!known || first.Index <= p.release.Index) && (!bounded || p.release.Index <= last.Index)
-}
-
-// stands reports whether a state is known to hold. The release must have the
-// option.
+// stands reports whether a state is known to hold.
 func (p *parser) stands(s state) bool {
-	option, ok := p.lookup(s.flag)
-	if !ok {
+	option := p.lookup(s.flag)
+	if option == nil {
 		return false
 	}
 	value, known := p.effective(option)
@@ -162,7 +166,7 @@ func (p *parser) stands(s state) bool {
 
 // effective returns what the parser writes for an option: a bool for a switch,
 // the text of a value, nil for none, or the default as the catalogue has it.
-func (p *parser) effective(o catalogue.Option) (value any, known bool) {
+func (p *parser) effective(o *catalogue.Option) (value any, known bool) {
 	i := p.winner(o.Flag)
 	if i == NoSetting {
 		return o.Default, true

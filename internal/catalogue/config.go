@@ -22,6 +22,8 @@ type Config struct {
 	needs  []Need
 	read   Release
 	tried  []string
+
+	changes []int // the releases, by index, in which something changes
 }
 
 // KeyLife is a run of releases in which a key takes the same values.
@@ -105,6 +107,7 @@ func (e *Engine) loadConfigs() (map[string]*Config, error) {
 			configs[name] = config
 		}
 	}
+	findChanges(configs)
 	return configs, nil
 }
 
@@ -198,4 +201,60 @@ func (c *Config) Needs(r Release) []Need {
 		}
 	}
 	return needs
+}
+
+// Same reports whether all that is known of the object, and of those inside it,
+// is the same in two releases.
+func (c *Config) Same(a, b Release) bool {
+	first, last := min(a.Index, b.Index), max(a.Index, b.Index)
+	for _, change := range c.changes {
+		if first < change && change <= last {
+			return false
+		}
+	}
+	return true
+}
+
+// findChanges notes the releases, by index, in which something about an object
+// begins or has ended, for each object together with those inside it.
+func findChanges(configs map[string]*Config) {
+	own := map[*Config][]int{}
+	for _, c := range configs {
+		changes := []int{c.read.Index + 1}
+		bound := func(life Life) { changes = append(changes, life.Since.Index, life.Until.Index+1) }
+		for _, life := range c.strict {
+			bound(life)
+		}
+		for _, lives := range c.keys {
+			for _, life := range lives {
+				bound(life.Life)
+			}
+		}
+		for _, need := range c.needs {
+			bound(need.Life)
+		}
+		slices.Sort(changes)
+		own[c] = slices.Compact(changes)
+	}
+	for c := range own {
+		c.changes = own[c]
+		for _, inner := range c.inner(configs, nil) {
+			c.changes = append(c.changes, own[inner]...)
+		}
+		slices.Sort(c.changes)
+		c.changes = slices.Compact(c.changes)
+	}
+}
+
+// inner returns the objects that keys take, at any depth, behind those found.
+func (c *Config) inner(configs map[string]*Config, found []*Config) []*Config {
+	for _, lives := range c.keys {
+		for _, life := range lives {
+			inner, ok := configs[strings.TrimSuffix(life.Takes, "?")]
+			if ok && !slices.Contains(found, inner) {
+				found = inner.inner(configs, append(found, inner))
+			}
+		}
+	}
+	return found
 }
