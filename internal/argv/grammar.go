@@ -15,7 +15,9 @@ type grammar struct {
 	release catalogue.Release
 	mode    Mode
 	dialect dialect
-	demands []demand // those of the release
+	// required are the options that must be given.
+	required []string
+	demands  []demand // those of the release
 	// demanded tells lists of demands apart.
 	demanded string
 }
@@ -72,6 +74,8 @@ func grammarOf(e *catalogue.Engine, r catalogue.Release, mode Mode) *grammar {
 		for _, d := range g.demands {
 			g.demanded += d.why
 		}
+	} else {
+		g.required = []string{"--model-path"}
 	}
 	known, _ := grammars.LoadOrStore(key, g)
 	return known.(*grammar)

@@ -242,23 +242,20 @@ func (p *parser) reportExtras() {
 	}
 }
 
-// reportMissing reports a model that must be named and is not.
+// reportMissing reports options and the model that must be given and are not.
 func (p *parser) reportMissing() {
-	if p.line.Opaque {
+	if p.line.Opaque || p.winner("--config") != NoSetting {
 		return
 	}
-	if p.dialect.vllm {
-		if p.dialect.modelDemanded && !p.model {
-			p.report(required, Problem{Kind: MissingOption, Flag: "model_tag", Setting: NoSetting, Message: "`vllm serve` needs a model"})
-		}
-		return
-	}
-	for _, t := range p.took {
-		if t.setting.Key == "model_path" || t.setting.Name == "--config" {
-			return
+	for _, flag := range p.required {
+		option := p.lookup(flag)
+		if option != nil && !slices.ContainsFunc(p.took, func(t taken) bool { return t.setting.Key == option.Key }) {
+			p.report(required, Problem{Kind: MissingOption, Flag: option.Names[0], Setting: NoSetting, Message: "`" + option.Flag + "` is required"})
 		}
 	}
-	p.report(required, Problem{Kind: MissingOption, Flag: "--model-path", Setting: NoSetting, Message: "`--model-path` is required"})
+	if p.dialect.modelDemanded && !p.model {
+		p.report(required, Problem{Kind: MissingOption, Flag: "model_tag", Setting: NoSetting, Message: "`vllm serve` needs a model"})
+	}
 }
 
 // logLevels are the names Python's logging knows.
