@@ -331,6 +331,24 @@ func (e *Engine) OptionEver(spelled string) []Life {
 	return joined(runs)
 }
 
+// SpelledEver returns the canonical flag of the option that a spelling meant:
+// the one spelled so itself, else the last that took it. It is false when no
+// release knows the spelling.
+func (e *Engine) SpelledEver(spelled string) (string, bool) {
+	flag, last := "", -1
+	for _, line := range e.bySpelled[spelled] {
+		if line.flag == spelled {
+			return spelled, true
+		}
+		for _, option := range e.lives(line) {
+			if slices.Contains(option.Names, spelled) && option.Until.Index > last {
+				flag, last = option.Flag, option.Until.Index
+			}
+		}
+	}
+	return flag, last >= 0
+}
+
 // joined sorts runs and joins those that follow each other without a gap.
 func joined(runs []Life) []Life {
 	slices.SortFunc(runs, func(a, b Life) int { return a.Since.Index - b.Since.Index })

@@ -31,6 +31,8 @@ type entry struct {
 	LoadBearing string `yaml:"load_bearing"`
 	Missing     string `yaml:"missing"`
 
+	Renamed *Renaming `yaml:"renamed"`
+
 	// When is a further condition of equals and clamp.
 	When string `yaml:"when"`
 	// Removable is the condition under which a clamped setting may go.
@@ -135,8 +137,15 @@ func (e entry) verb(fact *Fact) error {
 		}
 		fact.Verb, fact.When = v.verb, v.when
 	}
+	if e.Renamed != nil {
+		if fact.Verb != "" {
+			return errors.New("an entry has one verb")
+		}
+		fact.Verb, fact.Renaming = Renamed, e.Renamed
+		return e.Renamed.complete()
+	}
 	if fact.Verb == "" {
-		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing or missing")
+		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing or renamed")
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ const (
 	LoadBearing Verb = "load_bearing"
 	// Missing: the setting is not there and should be.
 	Missing Verb = "missing"
+	// Renamed: the setting is written another way, or gone for good.
+	Renamed Verb = "renamed"
 )
 
 // Fact is one entry of engines/ENGINE/facts: what a setting does in a range of
@@ -51,6 +53,8 @@ type Fact struct {
 	// Rule is the rule a Missing setting belongs to.
 	Rule  string
 	Group string
+	// Renaming is what to write instead of a Renamed setting; nil elsewhere.
+	Renaming *Renaming
 	// Why may hold names in braces, which stand for their values: {tp_size}.
 	Why string
 	// Source names file and function in the engine's tree, or the measurement.
@@ -80,6 +84,9 @@ type Case struct {
 	// Effective is the value a clamp leaves, Removable whether the setting may go.
 	Effective *int64 `yaml:"effective"`
 	Removable *bool  `yaml:"removable"`
+	// Becomes is the command line of a renamed setting in its new form; empty
+	// where there is none.
+	Becomes *string `yaml:"becomes"`
 	// Value is what a definition evaluates to.
 	Value any `yaml:"value"`
 	// Needs are the facts without which the condition cannot be decided.
