@@ -42,7 +42,7 @@ func missingOption() rule.Rule {
 			}
 			f, _ := refusal(r, meta, problem)
 			f.Message = fmt.Sprintf("%s (%s %s)", plainText(problem.Message), r.Engine, r.State.Release)
-			return []finding.Finding{f}, nil
+			return []finding.Finding{parserKnown(r, f)}, nil
 		}
 		return nil, nil
 	}}
@@ -88,7 +88,7 @@ func badly(r rule.Release, meta rule.Meta, problem argv.Problem) (finding.Findin
 	if problem.Kind == argv.BadChoice {
 		f = choiceMayBeNew(r, f)
 	}
-	return f, true
+	return parserKnown(r, f), true
 }
 
 // nearestName suggests the option that a word behind one without a value was

@@ -41,6 +41,14 @@ func refusal(r rule.Release, meta rule.Meta, problem argv.Problem) (finding.Find
 	return f, f.Origin.Path != nil
 }
 
+// ofField adds to a message where the replacement of a typed field belongs.
+func ofField(f finding.Finding) finding.Finding {
+	if f.Origin.Kind == setting.Field && len(f.Places) > 0 {
+		f.Message += "; the operator writes it for the field, so take the field out and say it in the list of extra arguments"
+	}
+	return f
+}
+
 // plainFlag is an unknown flag with dashes; other words stay as they are.
 func plainFlag(flag string) string {
 	if !strings.HasPrefix(flag, "--") || strings.ContainsAny(flag, " \t\n") {
@@ -85,6 +93,30 @@ func adds(r rule.Release, name string) bool {
 // isFork tells whether the image is not the engine's own: it may know more.
 func isFork(r rule.Release) bool { return r.Facts.Set["image.fork"].Value == true }
 
+// mayBeDiffusion tells whether `sglang serve` may hand the line to the parser of
+// its image models, which has other options: it looks at the model by itself.
+func mayBeDiffusion(r rule.Release) bool {
+	if r.Engine != "sglang" || r.Mode != string(argv.Serve) {
+		return false
+	}
+	for _, s := range r.Line.Settings {
+		if s.Name == "--model-type" && !s.Unknown {
+			return s.Value() != "llm"
+		}
+	}
+	_, isKnown := r.Facts.Set["model.architecture"]
+	return !isKnown
+}
+
+// parserKnown lowers what the parser refuses where another one may read the line.
+func parserKnown(r rule.Release, f finding.Finding) finding.Finding {
+	if mayBeDiffusion(r) {
+		f.Severity, f.Action = finding.Info, finding.None
+		f.Message += " (an image model has other options: say --model-type llm, or name the model in the config)"
+	}
+	return f
+}
+
 // mayKnowMore lowers a finding about what the catalogue does not know: a fork
 // may add it, and a newer release, too.
 func mayKnowMore(r rule.Release, f finding.Finding) finding.Finding {
@@ -97,6 +129,15 @@ func mayKnowMore(r rule.Release, f finding.Finding) finding.Finding {
 		f.Message += fmt.Sprintf(" (%s is newer than %s, the newest release known)", r.Facts.Span.Text, r.State.Release)
 	}
 	return f
+}
+
+// here names the engine and the release, or the releases that are possible.
+func here(r rule.Release) string {
+	releases := r.Facts.Span.Releases
+	if len(releases) < 2 {
+		return r.Engine + " " + r.State.Release.Version
+	}
+	return fmt.Sprintf("%s %s to %s", r.Engine, releases[0], releases[len(releases)-1])
 }
 
 // knownText says in which releases something was known, and the range in which

@@ -21,7 +21,7 @@ func removedFlag() rule.Rule {
 				continue
 			}
 			if f, ok := refusal(r, meta, problem); ok {
-				found = append(found, removed(r, f, problem))
+				found = append(found, parserKnown(r, ofField(removed(r, f, problem))))
 			}
 		}
 		return found, nil
@@ -34,14 +34,14 @@ func removed(r rule.Release, f finding.Finding, problem argv.Problem) finding.Fi
 		f.Setting = flag
 	}
 	f.Evidence[0].Versions = versions
-	f.Message = fmt.Sprintf("%s is no option of %s %s, %s", problem.Flag, r.Engine, r.State.Release, known)
+	f.Message = fmt.Sprintf("%s is no option of %s, %s", problem.Flag, here(r), known)
 	fact := r.State.Knowledge.Renaming(plainFlag(problem.Flag), r.Mode, r.State.Release)
 	if fact == nil {
 		f.Message += "; take it out, or choose a release that has it"
-		return mayKnowMore(r, f)
+		return f
 	}
 	f.Message += instead(fact)
-	return mayKnowMore(r, renamed(r, f, fact))
+	return renamed(r, f, fact)
 }
 
 // proofOf is the evidence of a fact.

@@ -3,6 +3,7 @@ package validators
 import (
 	"strings"
 
+	"github.com/trimtab/trimtab/internal/argv"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/setting"
@@ -29,39 +30,36 @@ func secretInArguments() rule.Rule {
 
 func secret(s rule.Server, meta rule.Meta, about setting.Setting) finding.Finding {
 	f := s.About(meta, about)
-	f.Message = about.Name + " holds a secret as text, for everyone who reads the manifest or lists processes: " + wayOut(about)
+	f.Message = about.Name + " holds a secret as text" + wayOut(about)
 	f.Value = ""
 	return f
 }
 
-// wayOut says where a secret belongs.
+// wayOut says who can read a secret where it stands, and where it belongs.
 func wayOut(about setting.Setting) string {
 	if about.Origin.Kind == setting.Env {
-		return "take it from a Secret with valueFrom.secretKeyRef"
+		return ", for everyone who reads the manifest: take it from a Secret with valueFrom.secretKeyRef"
 	}
-	return "put it into a Secret, into the environment with secretKeyRef, and refer to it as $(NAME)"
+	return ", for everyone who reads the manifest or lists processes: take it from a Secret into the environment and write $(NAME) here"
 }
 
-// straySecrets finds secrets in words that the catalogue knows no option for:
-// the release may be older than it.
+// straySecrets finds secrets behind options that the release does not know; it
+// may be older than the catalogue.
 func straySecrets(s rule.Server, meta rule.Meta) []finding.Finding {
 	var found []finding.Finding
-	stray := s.Newest.Line.Stray
-	for i, word := range stray {
+	words := s.Newest.Words
+	for i, word := range words {
 		name, value, attached := strings.Cut(word.Text, "=")
-		places := []setting.Path{word.Origin.Path}
-		if !attached && i+1 < len(stray) && strings.HasPrefix(name, "--") && !strings.HasPrefix(stray[i+1].Text, "-") {
-			value = stray[i+1].Text
-			places = append(places, stray[i+1].Origin.Path)
-			if stray[i+1].Unknown {
-				continue
-			}
-		}
-		if !strings.HasPrefix(name, "--") || word.Unknown || word.Origin.Path == nil || !rule.IsSecret(name, value) || !rule.GivesAway(value) {
+		if s.Newest.Line.Owners[i] != argv.NoSetting || !strings.HasPrefix(name, "--") || word.Unknown || word.Origin.Path == nil {
 			continue
 		}
-		about := setting.Setting{Name: plainFlag(name), Spelled: name, Values: []string{value}, Origin: word.Origin, Places: places}
-		if unexpanded(s, about) == "" {
+		about := setting.Setting{Name: plainFlag(name), Spelled: name, Origin: word.Origin, Places: []setting.Path{word.Origin.Path}}
+		if !attached && i+1 < len(words) && !words[i+1].Unknown && !strings.HasPrefix(words[i+1].Text, "-") {
+			value = words[i+1].Text
+			about.Places = append(about.Places, words[i+1].Origin.Path)
+		}
+		about.Values = []string{value}
+		if rule.IsSecret(name, value) && rule.GivesAway(value) && unexpanded(s, about) == "" {
 			found = append(found, secret(s, meta, about))
 		}
 	}

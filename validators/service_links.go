@@ -15,7 +15,7 @@ import (
 // variables with the engine's prefix into the server's container. A variable
 // that the engine reads gets the text of a URL for its value.
 func serviceLinks(s rule.Server, meta rule.Meta) []finding.Finding {
-	if s.ServiceLinks != nil && !*s.ServiceLinks {
+	if s.ServiceLinks != nil && !*s.ServiceLinks || len(s.Facts.Span.Releases) == 0 {
 		return nil
 	}
 	var found []finding.Finding

@@ -31,7 +31,7 @@ func unknownFlag() rule.Rule {
 			if f, ok := refusal(r, meta, problem); ok {
 				f.Message = says
 				f.Evidence[0].Versions = "*"
-				found = append(found, mayKnowMore(r, f))
+				found = append(found, parserKnown(r, mayKnowMore(r, ofField(f))))
 			}
 		}
 		return found, nil
@@ -56,20 +56,20 @@ func knowsNow(r rule.Release, lives []catalogue.Life) bool {
 }
 
 func unknownText(r rule.Release, flag string) string {
-	here := fmt.Sprintf("%s is no option of %s %s", flag, r.Engine, r.State.Release)
 	if lives := r.State.Engine.OptionEver(flag); len(lives) > 0 {
 		return fmt.Sprintf("%s is an option of `%s serve`, and this is the API server module, which does not take it in %s", flag, r.Engine, r.State.Release)
 	}
-	if fact := r.State.Knowledge.Renaming(plainFlag(flag), r.Mode, r.State.Release); fact != nil {
-		return here + instead(fact)
-	}
+	says := fmt.Sprintf("%s is no option of %s", flag, here(r))
 	if other := otherEngine(r, plainFlag(flag)); other != "" {
-		return here + ": it belongs to " + other
+		says += ", it belongs to " + other
+	}
+	if fact := r.State.Knowledge.Renaming(plainFlag(flag), r.Mode, r.State.Release); fact != nil {
+		return says + instead(fact)
 	}
 	if near, ok := r.State.Engine.NearestOption(flag, r.State.Release); ok {
-		return here + ": did you mean " + near + "?"
+		return says + ": did you mean " + near + "?"
 	}
-	return here
+	return says
 }
 
 // instead says what to write for an option that a fact names another form of.
