@@ -193,6 +193,11 @@ func TestRulesOfTheCommandLineTrim(t *testing.T) {
 		{"with an inert one behind", pod{engine: "sglang", image: "lmsysorg/sglang:v0.5.20", args: []string{"--model-path=m", "--stream-output", "--num-continuous-decode-steps=4"}}, []string{"--model-path=m", "--incremental-streaming-output"}},
 		{"dotted keys would replace the whole JSON", pod{engine: "vllm", image: "vllm/vllm-openai:v0.12.0", args: []string{"m", "--eplb-config", `{"window_size":5}`, "--num-redundant-experts=2"}},
 			[]string{"m", "--eplb-config", `{"window_size":5}`, "--num-redundant-experts=2"}},
+		{"both the old and the new form", pod{engine: "sglang", image: sglang16, args: []string{"--model-path=m", "--enable-flashinfer-allreduce-fusion", "--flashinfer-allreduce-fusion-backend=trtllm"}},
+			[]string{"--model-path=m", "--enable-flashinfer-allreduce-fusion", "--flashinfer-allreduce-fusion-backend=trtllm"}},
+		{"another form in another release of the range", pod{engine: "sglang", image: "lmsysorg/sglang@sha256:f961fc274eaad4af065097e0921b88ae5a97a478baa0e384e6c5ee440c355b29",
+			args: []string{"--model-path=m", "--nsa-prefill-cp-mode=in-seq-split"}, spec: "{engine: {name: sglang, version: \">=0.5.13,<0.5.15\"}}"},
+			[]string{"--model-path=m", "--nsa-prefill-cp-mode=in-seq-split"}},
 		{"as the config says", pod{engine: "vllm", image: vllm19, args: []string{"m", "--disable-log-requests"}, spec: "{keep: [--disable-log-requests]}"}, []string{"m", "--disable-log-requests"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

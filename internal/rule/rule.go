@@ -230,7 +230,8 @@ func (t *tally) add(r Rule, found []finding.Finding) {
 			t.found[k] = entry
 			t.order = append(t.order, k)
 		}
-		entry.disputed = entry.disputed || entry.newest.Action != f.Action
+		writes := f.Action == finding.Set || f.Action == finding.Add
+		entry.disputed = entry.disputed || entry.newest.Action != f.Action || writes && entry.newest.Proposed != f.Proposed
 		entry.newest = f
 		entry.times++
 		for _, need := range f.Needs {
