@@ -182,7 +182,7 @@ func (g *Gathered) tellFacts(entry hardware.ModelEntry, facts []modelFact, sourc
 // may hold another file.
 func ownEntry(source string) (hardware.ModelEntry, bool) {
 	_, revision, _ := strings.Cut(source, "@")
-	if revision != "" && revision != "main" {
+	if source == "" || revision != "" && revision != "main" {
 		return hardware.ModelEntry{}, false
 	}
 	entry, ok := hardware.Model(source)
