@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/rule"
@@ -72,7 +74,7 @@ func readConfigs(file string) ([]*config.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		decoded, err := config.Decode(root, file, rule.Names())
+		decoded, err := decodeConfig(root, file)
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +84,21 @@ func readConfigs(file string) ([]*config.Config, error) {
 		return nil, fmt.Errorf("%s holds no config: write a document of kind Trim or Verify (apiVersion %s)", file, config.APIVersion)
 	}
 	return configs, nil
+}
+
+// decodeConfig decodes a config document and reads the config.json it points to.
+func decodeConfig(root *yaml.Node, file string) (*config.Config, error) {
+	decoded, err := config.Decode(root, file, rule.Names())
+	if err != nil {
+		return nil, err
+	}
+	return decoded, decoded.ReadModelConfig(func(path string) ([]byte, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, readable(err)
+		}
+		return data, nil
+	})
 }
 
 // configsIn decodes the Trim and Verify documents among the manifests.
@@ -102,7 +119,7 @@ func configsIn(source *stream.Source) ([]*config.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		decoded, err := config.Decode(root, source.Name, rule.Names())
+		decoded, err := decodeConfig(root, source.Name)
 		if err != nil {
 			return nil, err
 		}

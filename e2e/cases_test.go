@@ -97,7 +97,7 @@ func requireVerdict(t *testing.T, got ran, found report) {
 }
 
 // requireExplained asserts that each line that went, or lost a part, holds a
-// setting or value of a finding that was fixed.
+// setting or value of a finding that was fixed, and each new one what it proposed.
 func requireExplained(t *testing.T, before, after string, found report) {
 	t.Helper()
 	var names []string
@@ -113,7 +113,11 @@ func requireExplained(t *testing.T, before, after string, found report) {
 		}), "no finding speaks of %q", line)
 	}
 	for _, line := range added {
-		require.True(t, slices.ContainsFunc(removed, func(old string) bool { return isPartOf(line, old) }), "%q is new", line)
+		isLeft := slices.ContainsFunc(removed, func(old string) bool { return isPartOf(line, old) })
+		isProposed := slices.ContainsFunc(found.Findings, func(f finding) bool {
+			return f.Fixed && f.Proposed != "" && strings.Contains(line, f.Proposed)
+		})
+		require.True(t, isLeft || isProposed, "%q is new", line)
 	}
 }
 

@@ -14,6 +14,7 @@ func twoContainers(annotations string) string {
       image: lmsysorg/sglang:v0.5.16
       command: [python3, -m, sglang.launch_server]
       args:
+        - --model-path=/models/pair
 ARGS      resources: {limits: {nvidia.com/gpu: 1}}
 `
 	return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: pair\n  annotations:\n" + indent(annotations, "    ") + "spec:\n  containers:\n" +

@@ -131,9 +131,9 @@ func TestInputNullsAndAliases(t *testing.T) {
 		{"null items", listHead + "items:\n- null\n" + element(bystander) + "- ~\n-\n"},
 		{"the same item twice", list("", bystander, bystander)},
 		{"an item that is an alias", listHead + "items:\n" + anchored + "- *server\n"},
-		{"an anchor used by a later item", listHead + "items:\n- kind: A\n  apiVersion: a/v1\n  list: &args [--pre-warm-nccl]\n" +
+		{"an anchor used by a later item", listHead + "items:\n- kind: A\n  apiVersion: a/v1\n  list: &args [--model-path=/m, --pre-warm-nccl]\n" +
 			element(argsOf(deployment, " *args"))},
-		{"args are an alias in the same item", list("", strings.Replace(argsOf(deployment, " *args"), "spec:\n", "x: &args [--pre-warm-nccl]\nspec:\n", 1))},
+		{"args are an alias in the same item", list("", strings.Replace(argsOf(deployment, " *args"), "spec:\n", "x: &args [--model-path=/m, --pre-warm-nccl]\nspec:\n", 1))},
 		{"args with a merge key beside", list("", strings.Replace(deployment, "        - name: server\n", "        - <<: {args: [--pre-warm-nccl]}\n          name: server\n", 1))},
 	}
 	for _, test := range tests {

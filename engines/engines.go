@@ -1,6 +1,7 @@
 // Package engines holds the data about the engines and the operators that run
 // them: which options, variables and metrics exist in which release
 // (options.jsonl, env.jsonl, metrics.jsonl: measured, written by hack/pack),
+// which keys a JSON option takes (configs.jsonl: read off the source),
 // what settings do (facts/*.yaml: by hand, reviewed), and which field of an
 // operator becomes which flag (operators/*.yaml). It only carries the files;
 // internal/catalogue and internal/engine read them.

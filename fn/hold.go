@@ -29,14 +29,19 @@ func (j *judgements) hold(again *judgements) bool {
 // expected are the settings that should be in force after the edits.
 func (j *judged) expected() map[string]string {
 	inForce := effective(j.settings)
+	dead := map[string]bool{}
+	for _, s := range j.settings {
+		dead[s.Origin.String()] = s.Overridden
+	}
 	for _, f := range j.findings {
-		if f.Tier != nil {
-			continue
+		if f.Tier != nil || dead[f.Origin.String()] {
+			continue // what is overridden is not in force
 		}
-		switch f.Action {
-		case finding.Remove:
+		_, given := inForce[f.Setting]
+		switch {
+		case f.Action == finding.Remove:
 			delete(inForce, f.Setting)
-		case finding.Set, finding.Add:
+		case f.Action == finding.Add, f.Action == finding.Set && given:
 			inForce[f.Setting] = f.Proposed
 		}
 	}

@@ -35,9 +35,8 @@ type judged struct {
 	known    *engine.Knowledge
 	config   *config.Config
 	settings []setting.Setting
-	// settingsAt reads the settings at a release.
-	settingsAt settingsAt
-	findings   []finding.Finding
+	readAt   readAt
+	findings []finding.Finding
 	// undecided lack a fact; their Needs name it.
 	undecided []finding.Finding
 	// generated are the objects that findings add, renew or take away.
@@ -165,19 +164,25 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	if err != nil {
 		return nil, named(err)
 	}
-	settingsAt := settingsByRelease(s, catalogued, gathered)
-	one := &judged{Server: s, facts: gathered, engine: catalogued, known: known, config: chosen, settingsAt: settingsAt}
-	if newest, ok := gathered.Span.Newest(); ok {
-		one.settings, _ = settingsAt(newest)
+	readAt := readByRelease(s, catalogued, known, gathered)
+	one := &judged{Server: s, facts: gathered, engine: catalogued, known: known, config: chosen, readAt: readAt}
+	seen := rule.Server{Server: s, Facts: gathered}
+	release, ok := gathered.Span.Newest()
+	if !ok {
+		release = catalogued.Releases[0]
 	}
-	result, err := rule.Run(rules, rule.Server{Server: s, Facts: gathered}, known, catalogued, settingsAt)
+	seen.Newest = readAt(release)
+	if ok {
+		one.settings = seen.Newest.Settings
+	}
+	result, err := rule.Run(rules, seen, known, catalogued, readAt)
 	if err != nil {
 		return nil, named(err)
 	}
 	policy := rule.Policy{
 		Rules: chosen.Spec.Rules, Keep: chosen.Spec.Keep,
 		KeepHere: overrides.Keep, IgnoreHere: overrides.Ignore,
-		Engine: catalogued, Span: gathered.Span, Settings: one.settings,
+		Engine: catalogued, Span: gathered.Span, Settings: slices.Concat(one.settings, seen.Newest.Written()),
 		Comments: func(f finding.Finding) []string { return edit.Comments(s.Item, f.Places) },
 	}
 	about := finding.Finding{Object: s.Object, Container: s.Container}

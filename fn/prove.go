@@ -49,19 +49,19 @@ func (j *judged) holdFirstUnproven(after *judged) bool {
 // holdsAfter tells whether a removal still changes nothing at a release where
 // all the other edits are made.
 func (j *judged) holdsAfter(after *judged, release catalogue.Release, f finding.Finding) bool {
-	before, _ := j.settingsAt(release)
+	before := j.readAt(release).Settings
 	at := slices.IndexFunc(before, func(s setting.Setting) bool { return s.Origin.String() == f.Origin.String() })
 	if at < 0 {
 		return true // the release does not know it
 	}
-	others, opaque := after.settingsAt(release)
+	others := after.readAt(release)
 	removed := before[at]
 	state := func(settings []setting.Setting) rule.Release {
 		return rule.Release{
 			Server: rule.Server{Server: after.Server, Facts: after.facts},
-			State:  engine.NewState(j.engine, j.known, release, settings, after.facts.Set, opaque),
+			State:  engine.NewState(j.engine, j.known, release, settings, after.facts.Set, others.Opaque),
 		}
 	}
-	without, with := state(others), state(slices.Concat(others, []setting.Setting{removed}))
+	without, with := state(others.Settings), state(slices.Concat(others.Settings, []setting.Setting{removed}))
 	return with.IsIdle(f.Rule, removed) && !without.Differs(f.Rule, with, removed)
 }

@@ -158,7 +158,7 @@ func judgeRow(t *testing.T, models map[string]map[string]any, row resolvedRow) j
 func (r judgedRow) removed() map[string]finding.Finding {
 	removed := map[string]finding.Finding{}
 	for _, f := range r.found {
-		if f.Action == finding.Remove {
+		if f.Action == finding.Remove && f.Rule != "repeated-setting" { // the rows leave out all occurrences
 			flag, _, _ := strings.Cut(f.Setting, ".")
 			removed[flag] = f
 		}
@@ -260,7 +260,7 @@ func (c *tallied) misses() string {
 
 // least is what the facts have reached: the shares may not fall.
 var least = map[string]struct{ same, refused float64 }{
-	"sglang": {0.50, 0.01},
+	"sglang": {0.97, 0.97},
 	"vllm":   {0.50, 0.01},
 }
 

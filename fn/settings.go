@@ -7,18 +7,19 @@ import (
 
 	"github.com/trimtab/trimtab/internal/argv"
 	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/facts"
+	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
-// settingsAt gives the settings of a server at a release, and the word of its
-// command line that hides more of them.
-type settingsAt func(catalogue.Release) ([]setting.Setting, string)
+// readAt reads a server as a release does.
+type readAt func(catalogue.Release) rule.Reading
 
-// settingsByRelease reads the command line as each release would, and adds the
+// readByRelease reads the command line as each release would, and adds the
 // variables, which are the same in all.
-func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered *facts.Gathered) settingsAt {
+func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine.Knowledge, gathered *facts.Gathered) readAt {
 	var gpus *int64
 	if count, ok := gathered.Set["gpu.count"].Value.(int64); ok {
 		gpus = &count
@@ -26,14 +27,17 @@ func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered 
 	words := s.CommandLine(gpus)
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
-	return func(release catalogue.Release) ([]setting.Setting, string) {
-		line := argv.Parse(catalogued, release, argv.Mode(s.Mode), words)
+	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words)
+	return func(release catalogue.Release) rule.Reading {
+		reading, line := reader.Read(release)
 		for _, problem := range line.Problems {
 			if problem.Setting != argv.NoSetting && problem.Setting < len(line.Settings) {
 				line.Settings[problem.Setting].Held = "the parser refuses it"
 			}
 		}
-		return slices.Concat(line.Settings, variables), opaque(line, gathered.Span.Exact && !fork)
+		reading.Settings = slices.Concat(line.Settings, variables)
+		reading.Opaque = opaque(line, gathered.Span.Exact && !fork)
+		return reading
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 var gpuFile []byte
 
 //go:embed models.yaml
-var modelFile []byte
+var modelFile string
 
 // index finds entries by any of their names, reduced to what counts.
 type index[E any] struct {

@@ -24,14 +24,6 @@ func TestEmbeddedFilesAreStrictAndSourced(t *testing.T) {
 			require.Contains(t, source, " ", "%s: %q is a word of the table, not its text", name, source)
 		}
 	}
-	shapes, err := readModels(modelFile)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(shapes.names), 3)
-	for name, shape := range shapes.byName {
-		require.NotEmpty(t, shape.Source, name)
-		require.Equal(t, shape.Layers, shape.LayersFullAttention+shape.LayersLinear, name)
-		require.True(t, shape.GroupedQuery(), name)
-	}
 }
 
 func TestGPUNames(t *testing.T) {
@@ -84,51 +76,6 @@ func TestGPUFigures(t *testing.T) {
 	require.Equal(t, "gfx1201", card.Arch)
 }
 
-func TestModelNames(t *testing.T) {
-	for _, name := range []string{"Qwen/Qwen3.6-27B", "qwen/qwen3.6-27b", "hf://Qwen/Qwen3.6-27B", "hf://Qwen/Qwen3.6-27B@0123abc", "Qwen/Qwen3.6-27B@main"} {
-		model, ok := Model(name)
-		require.True(t, ok, name)
-		require.Equal(t, "Qwen/Qwen3.6-27B", model.ID)
-		require.Equal(t, "bfloat16", model.DType)
-		require.False(t, *model.AutoMap)
-		require.Equal(t, "float32", model.State.ConfigSSMDType)
-		require.Equal(t, int64(1), model.MTPLayers)
-	}
-	for _, name := range []string{"", "@main", "hf://", "Qwen3.6-27B", "Qwen/Qwen3.6-27B-AWQ", "Qwen/Qwen3.6-27"} {
-		_, ok := Model(name)
-		require.False(t, ok, name)
-	}
-	require.Contains(t, ModelNames(), "Qwen/Qwen3-32B")
-	require.Contains(t, ModelNames(), "cyankiwi/Qwen3.6-27B-AWQ-INT4")
-}
-
-// TestAliasIsAnotherCheckpoint: the shape holds, what its own files say does not.
-func TestAliasIsAnotherCheckpoint(t *testing.T) {
-	own, _ := Model("Qwen/Qwen3.6-27B")
-	alias, ok := Model("hf://cyankiwi/Qwen3.6-27B-AWQ-INT4@main")
-	require.True(t, ok)
-	require.Equal(t, own.State, alias.State)
-	require.Equal(t, own.LayersFullAttention, alias.LayersFullAttention)
-	require.Empty(t, alias.DType)
-	require.Nil(t, alias.AutoMap)
-	require.Zero(t, alias.CheckpointBytes)
-	require.Positive(t, own.CheckpointBytes)
-}
-
-func TestHybrid(t *testing.T) {
-	for name, want := range map[string]bool{"Qwen/Qwen3.6-27B": true, "Qwen/Qwen3-32B": false, "Qwen/Qwen3-30B-A3B": false} {
-		model, ok := Model(name)
-		require.True(t, ok)
-		hybrid, known := model.Hybrid()
-		require.True(t, known, name)
-		require.Equal(t, want, hybrid, name)
-	}
-	_, known := ModelEntry{Layers: 32}.Hybrid()
-	require.False(t, known, "no word about the kinds of layers")
-	_, known = ModelEntry{}.Hybrid()
-	require.False(t, known)
-}
-
 // TestEntriesAreCopies: what a caller changes stays with the caller.
 func TestEntriesAreCopies(t *testing.T) {
 	card, _ := GPU("r9700")
@@ -172,26 +119,6 @@ func TestBadGPUFiles(t *testing.T) {
 	}
 }
 
-func TestBadModelFiles(t *testing.T) {
-	for entries, want := range map[string]string{
-		"{id: a/b, verified: v, source: s}":                                      "",
-		"{id: a/b, verified: v, source: s, colour: red}":                         "colour",
-		"{id: a/b, verified: v, source: s, state: {kind: gdn, x: 1}}":            "field x",
-		"{id: a/b, verified: v}":                                                 "source",
-		"{id: a/b, verified: v, source: s, layers: -1}":                          "negative",
-		"{id: a/b, verified: v, source: s}\n- {id: A/B, verified: v, source: s}": "another entry",
-		"{id: '', verified: v, source: s}":                                       "is no name",
-		"{id: a/b, verified: v, source: s, checkpoint_gib: -1}":                  "checkpoint_gib",
-	} {
-		_, err := readModels([]byte("models:\n- " + entries + "\n"))
-		if want == "" {
-			require.NoError(t, err, entries)
-			continue
-		}
-		require.ErrorContains(t, err, want, entries)
-	}
-}
-
 // whole reads a file of the whole catalogue, of which ours holds a part.
 func whole(t *testing.T, name string, into any) []byte {
 	data, err := os.ReadFile(filepath.Join("..", "..", "shared", "facts", name))
@@ -222,36 +149,6 @@ func TestWholeGPUCatalogue(t *testing.T) {
 		theirs := all.byName[gpuWord(name)]
 		require.Len(t, ours.Sources, len(theirs.Sources), name)
 		ours.Sources, ours.Note, ours.MemoryBasis = theirs.Sources, theirs.Note, theirs.MemoryBasis
-		require.Equal(t, theirs, ours)
-	}
-}
-
-// TestWholeModelCatalogue: the same for models; and where GroupedQuery holds,
-// the plain product is what the catalogue derives.
-func TestWholeModelCatalogue(t *testing.T) {
-	var file struct {
-		Models []struct {
-			ID      string         `yaml:"id"`
-			Derived map[string]any `yaml:"derived"`
-		} `yaml:"models"`
-	}
-	all, err := readModels(whole(t, "models.yaml", &file))
-	require.NoError(t, err)
-	require.Greater(t, len(all.names), 90)
-	plain := 0
-	for _, line := range file.Models {
-		model := all.byName[modelWord(line.ID)]
-		if !model.GroupedQuery() {
-			continue
-		}
-		plain++
-		require.Equal(t, line.Derived["kv_bytes_per_token_bf16"], int(2*model.LayersFullAttention*model.KVHeads*model.HeadDim*2), line.ID)
-	}
-	require.Greater(t, plain, 40)
-	for _, name := range ModelNames() {
-		theirs := all.byName[modelWord(name)]
-		ours, _ := Model(theirs.ID)
-		ours.Note = theirs.Note
 		require.Equal(t, theirs, ours)
 	}
 }

@@ -11,14 +11,19 @@ func Edits(found []finding.Finding) []finding.Edit {
 }
 
 // strip takes out the settings of the findings that remove: each of a setting's
-// places goes.
+// places goes, once where two findings want it.
 func strip(found []finding.Finding) []finding.Edit {
 	var edits []finding.Edit
+	gone := map[string]bool{}
 	for _, f := range found {
 		if f.Action != finding.Remove {
 			continue
 		}
 		for _, place := range f.Places {
+			if gone[place.String()] {
+				continue
+			}
+			gone[place.String()] = true
 			edits = append(edits, finding.Edit{Action: finding.Remove, Path: place})
 		}
 	}

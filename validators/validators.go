@@ -8,6 +8,16 @@ import "github.com/trimtab/trimtab/internal/rule"
 // All returns the rules in the order in which they run.
 func All() []rule.Rule {
 	return []rule.Rule{
+		unknownFlag(),
+		removedFlag(),
+		deprecatedFlag(),
+		abbreviatedFlag(),
+		badValue(),
+		missingOption(),
+		repeatedSetting(),
+		deadEnv(),
+		unexpandedValue(),
+		secretInArguments(),
 		inertSetting(),
 		restatedDefault(),
 		clampedSetting(),

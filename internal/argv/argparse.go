@@ -1,7 +1,7 @@
 package argv
 
 import (
-	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -12,7 +12,7 @@ import (
 type class struct {
 	kind     byte // 'O' option, 'A' argument, '-' for --
 	known    bool
-	option   catalogue.Option
+	option   *catalogue.Option
 	matched  string // the spelling that was meant
 	value    string
 	attached bool // value was given by = or directly behind a short option
@@ -20,17 +20,13 @@ type class struct {
 }
 
 // help is the option every argparse parser has.
-var help = catalogue.Option{Flag: "--help", Key: "help", Names: []string{"--help", "-h"}, Action: "help", HasDefault: false}
+var help = &catalogue.Option{Flag: "--help", Key: "help", Names: []string{"--help", "-h"}, Action: "help", HasDefault: false}
 
-func (p *parser) lookup(spelled string) (catalogue.Option, bool) {
+func (p *parser) lookup(spelled string) *catalogue.Option {
 	if spelled == "--help" || spelled == "-h" {
-		return help, true
+		return help
 	}
-	option, ok := p.engine.Option(spelled, p.release)
-	if ok && p.dialect.serveOnly && p.mode == API && slices.Contains(serveOnly, option.Flag) {
-		return catalogue.Option{}, false
-	}
-	return option, ok
+	return p.options.Lookup(spelled)
 }
 
 // serveOnly are the options that vLLM's API server did not share with
@@ -57,12 +53,12 @@ func (p *parser) classOf(t token) class {
 	if len(text) < 2 || text[0] != '-' {
 		return class{kind: 'A'}
 	}
-	if option, ok := p.lookup(text); ok {
+	if option := p.lookup(text); option != nil {
 		return class{kind: 'O', known: true, option: option, matched: text}
 	}
 	name, value, attached := strings.Cut(text, "=")
 	if attached {
-		if option, ok := p.lookup(name); ok {
+		if option := p.lookup(name); option != nil {
 			return class{kind: 'O', known: true, option: option, matched: name, value: value, attached: true}
 		}
 	}
@@ -93,7 +89,7 @@ func (p *parser) classOf(t token) class {
 func (p *parser) matches(text string) []class {
 	var found []class
 	add := func(spelled, value string, attached bool) {
-		if option, ok := p.lookup(spelled); ok {
+		if option := p.lookup(spelled); option != nil {
 			found = append(found, class{kind: 'O', known: true, option: option, matched: spelled, value: value, attached: attached})
 		}
 	}
@@ -104,7 +100,7 @@ func (p *parser) matches(text string) []class {
 		_, size := utf8.DecodeRuneInString(text[1:])
 		add(text[:1+size], text[1+size:], true)
 	}
-	for _, spelled := range p.engine.Spellings(prefix, p.release) {
+	for _, spelled := range p.options.Spellings(prefix) {
 		add(spelled, value, attached)
 	}
 	if strings.HasPrefix("--help", prefix) {
@@ -191,7 +187,8 @@ func (p *parser) optional(i int) int {
 	}
 	end := i + 1
 	if !c.attached {
-		for end < len(p.classes) && p.classes[end].kind == 'A' && (end-i <= maxValues(c.option)) {
+		_, most := valueCounts(c.option)
+		for end < len(p.classes) && p.classes[end].kind == 'A' && end-i <= most {
 			end++
 		}
 	}
@@ -199,25 +196,33 @@ func (p *parser) optional(i int) int {
 	return end
 }
 
-// maxValues returns how many values an option takes at most.
-func maxValues(o catalogue.Option) int {
+// many is more values than a line has words.
+const many = 1 << 30
+
+// valueCounts returns how many values an option takes, at least and at most.
+func valueCounts(o *catalogue.Option) (least, most int) {
 	switch {
 	case o.IsSwitch() || o.Action == "help":
-		return 0
-	case o.NArgs == "*" || o.NArgs == "+":
-		return 1 << 30
+		return 0, 0
+	case o.NArgs == "":
+		return 1, 1
+	case o.NArgs == "?":
+		return 0, 1
+	case o.NArgs == "*":
+		return 0, many
+	case o.NArgs == "+":
+		return 1, many
 	}
-	return 1
-}
-
-// needsValue reports whether an option must have one.
-func needsValue(o catalogue.Option) bool {
-	return maxValues(o) > 0 && o.NArgs != "?" && o.NArgs != "*"
+	count, err := strconv.Atoi(o.NArgs)
+	if err != nil {
+		return 0, many // REMAINDER and the like
+	}
+	return count, count
 }
 
 // isRepeatable reports whether each occurrence of an option counts.
-func isRepeatable(o catalogue.Option) bool {
-	return slices.Contains([]string{"append", "ignored"}, o.Action)
+func isRepeatable(o *catalogue.Option) bool {
+	return o.Action == "append" || o.Action == "ignored"
 }
 
 // few prints some of many names.

@@ -7,6 +7,8 @@
 package argv
 
 import (
+	"slices"
+
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/setting"
 )
@@ -59,6 +61,9 @@ type Problem struct {
 	Words []setting.Word
 	// Setting is the index in Line.Settings, or NoSetting.
 	Setting int
+
+	// unnamed is the message without the release that it ends in, if it does.
+	unnamed string
 }
 
 // Line is a command line as the engine reads it.
@@ -81,63 +86,27 @@ type Line struct {
 // Parse reads the words behind the program's name. Where a release cannot read
 // a word it is a stray with a problem; nothing is lost and nothing panics.
 func Parse(e *catalogue.Engine, r catalogue.Release, mode Mode, words []setting.Word) Line {
-	p := &parser{engine: e, release: r, mode: mode, words: words, dialect: dialectOf(e, r, mode)}
+	return grammarOf(e, r, mode).parse(words)
+}
+
+func (g *grammar) parse(words []setting.Word) Line {
+	p := &parser{grammar: g, words: words}
+	p.took = make([]taken, 0, len(words)*2/3+1)
+	p.texts = make([]string, 0, len(words))
+	p.places = make([]setting.Path, 0, len(words))
 	p.line.Owners = make([]int, len(words))
-	for i := range p.line.Owners {
+	p.indices = make([]int, len(words))
+	p.tokens = make([]token, len(words), len(words)+2)
+	for i := range words {
 		p.line.Owners[i] = NoSetting
-	}
-	p.tokens = make([]token, len(words))
-	for i, word := range words {
-		p.tokens[i] = token{text: word.Text, words: []int{i}, unknown: word.Unknown}
+		p.indices[i] = i
+		p.tokens[i] = token{text: words[i].Text, words: p.indices[i : i+1 : i+1], unknown: words[i].Unknown}
 	}
 	p.prepare()
 	p.classify()
 	p.consume()
 	p.finish()
 	return p.line
-}
-
-// dialect is what a release adds to argparse.
-type dialect struct {
-	vllm            bool
-	dotted          bool // --a.b v builds JSON for --a
-	levelIsOption   bool // -O3 means --optimization-level 3
-	levelIsDotted   bool // -O3 means -O.level=3
-	levelTakesDots  bool // -O.x is a level, too
-	modelMoved      bool // serve --model M is moved to the front
-	modelFirst      bool // --served-model-name demands the model in front
-	modelPositional bool // the model may stand without an option
-	modelDemanded   bool // … and must
-	serveOnly       bool // a few options are the serve command's alone
-	unsetByText     bool // "None" and "" mean no value
-	noneIsNoChoice  bool // … which no list of choices holds
-	keyValues       bool // dictionaries may be written a=1,b=2
-	namesLogLevel   bool // the log level must be one of Python's
-}
-
-func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
-	since := func(version string) bool {
-		first, ok := e.Find(version)
-		return ok && r.Index >= first.Index
-	}
-	if e.Name != "vllm" {
-		return dialect{namesLogLevel: since("0.5.11")}
-	}
-	return dialect{
-		vllm:            true,
-		dotted:          since("0.9.0"),
-		levelIsDotted:   since("0.9.0") && !since("0.12.0"),
-		levelIsOption:   since("0.12.0"),
-		levelTakesDots:  since("0.13.0"),
-		modelMoved:      since("0.11.1"),
-		modelFirst:      since("0.17.0"),
-		modelPositional: mode == Serve || since("0.10.0"),
-		modelDemanded:   mode == Serve && !since("0.8.3"),
-		serveOnly:       !since("0.10.0"),
-		unsetByText:     since("0.9.0"),
-		noneIsNoChoice:  since("0.8.5"),
-		keyValues:       since("0.8.5") && !since("0.10.0"),
-	}
 }
 
 // stage orders problems as the engine meets them.
@@ -154,11 +123,11 @@ const (
 
 // parser is the state of reading one line.
 type parser struct {
-	engine  *catalogue.Engine
-	release catalogue.Release
-	mode    Mode
-	dialect dialect
+	*grammar
 	words   []setting.Word
+	indices []int // 0, 1, …: words that stand together share it
+	texts   []string
+	places  []setting.Path
 
 	tokens  []token
 	classes []class
@@ -195,8 +164,25 @@ type taken struct {
 	setting    setting.Setting
 	words      []int
 	group      string // of dotted keys that make one JSON value
+	of         string // the option of those
+	json       string // the value they make
 	positional bool
 	repeatable bool // each occurrence counts
+}
+
+// join appends words to words; what stands together in the line is not copied.
+func (p *parser) join(words, more []int) []int {
+	if len(words) == 0 {
+		return more
+	}
+	if len(more) == 0 {
+		return words
+	}
+	first, last := words[0], more[len(more)-1]
+	if words[len(words)-1] == first+len(words)-1 && more[0] == first+len(words) && last == more[0]+len(more)-1 {
+		return p.indices[first : last+1 : last+1]
+	}
+	return append(slices.Clip(words), more...)
 }
 
 func (p *parser) report(s stage, problem Problem, words ...int) {

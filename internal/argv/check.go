@@ -13,7 +13,7 @@ import (
 // values there are.
 func Check(o catalogue.Option, values []string) *Problem {
 	for _, value := range values {
-		if problem := checkOne(o, value); problem != nil {
+		if problem := checkOne(&o, value, o.Open && !o.Enforced); problem != nil {
 			problem.Flag, problem.Setting = o.Names[0], NoSetting
 			return problem
 		}
@@ -22,21 +22,23 @@ func Check(o catalogue.Option, values []string) *Problem {
 }
 
 // check looks at the values that are known, with what the dialect adds.
-func (p *parser) check(o catalogue.Option, args []token) *Problem {
-	o.Open = o.Open && p.dialect.vllm // SGLang's parser knows its plugins
+func (p *parser) check(o *catalogue.Option, args []token) *Problem {
 	for _, arg := range args {
 		if arg.unknown {
 			continue
 		}
 		if problem := p.checkText(o, arg.text); problem != nil {
+			p.note(func(a *asked) { a.refused = true })
 			problem.Flag, problem.Setting = o.Names[0], NoSetting
 			return problem
 		}
+		p.note(func(a *asked) { a.passed = append(a.passed, passed{o, arg.text}) })
 	}
 	return nil
 }
 
-func (p *parser) checkText(o catalogue.Option, text string) *Problem {
+func (p *parser) checkText(o *catalogue.Option, text string) *Problem {
+	open := o.Open && !o.Enforced && p.dialect.vllm // SGLang's parser knows its plugins
 	refuse := func(takes string) *Problem {
 		return &Problem{Kind: BadValue, Value: text, Message: fmt.Sprintf("`%s` takes %s, not %q", o.Flag, takes, text)}
 	}
@@ -48,8 +50,11 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 		return refuse("PATH, NAME=PATH or a JSON object with `lora_name` and `lora_path`")
 	case !p.dialect.vllm && o.Type == "json" && slices.Contains(readLater, o.Flag):
 		return nil
-	case p.dialect.noneIsNoChoice && unset && len(o.Choices) > 0 && !(o.Open && !o.Enforced):
-		return checkOne(o, "None as no value")
+	case p.dialect.noneIsNoChoice && unset && len(o.Choices) > 0 && !open:
+		if p.takesNone(o) {
+			return nil
+		}
+		return checkOne(o, "None as no value", open)
 	case p.dialect.unsetByText && unset && o.Default == nil && len(o.Choices) == 0 && !slices.Contains(plainNumbers, o.Flag):
 		return nil
 	case p.dialect.keyValues && slices.Contains(dictionaries, o.Flag):
@@ -58,13 +63,61 @@ func (p *parser) checkText(o catalogue.Option, text string) *Problem {
 			return refuse("KEY=VALUE or a JSON object")
 		}
 		return nil
-	case p.dialect.vllm && slices.Contains(configs, o.Flag):
-		if !isObject(text) && !(o.Flag == "--compilation-config" && isLevel(text) && !p.dialect.levelIsOption) {
+	case p.dialect.strictLists && slices.Contains(strictLists, o.Flag) && withoutNaN(text) != text:
+		return refuse("JSON without NaN and Infinity")
+	}
+	if o.Type == "json" {
+		config, ok := p.engine.Config(o.Flag)
+		if ok {
+			p.note(func(a *asked) { a.configs = append(a.configs, config) })
+		}
+		if ok && config.Known(p.release) {
+			return p.checkConfig(o, config, text)
+		}
+		if p.dialect.vllm && slices.Contains(configs, o.Flag) && !isObject(text) && !p.isOldLevel(o, text) {
 			return refuse("a JSON object")
 		}
+	}
+	return checkOne(o, text, open)
+}
+
+// isOldLevel reports whether a text is the optimization level that
+// --compilation-config took for an object.
+func (p *parser) isOldLevel(o *catalogue.Option, text string) bool {
+	return o.Flag == "--compilation-config" && isLevel(text) && !p.dialect.levelIsOption
+}
+
+// checkConfig reads a value into a configuration object.
+func (p *parser) checkConfig(o *catalogue.Option, config *catalogue.Config, text string) *Problem {
+	if p.isOldLevel(o, text) {
 		return nil
 	}
-	return checkOne(o, text)
+	plain := text
+	if p.dialect.expandsNumbers {
+		plain = expanded(text)
+	}
+	why := "takes JSON"
+	if value, ok := parseJSON(plain); ok {
+		if why = p.against(config, value); why == "" {
+			return nil
+		}
+	}
+	return &Problem{Kind: BadValue, Value: text, Message: fmt.Sprintf("`%s` %s, not %q", o.Flag, why, text)}
+}
+
+// strictLists are the options of SGLang that are read by orjson, which knows no
+// NaN.
+var strictLists = []string{"--forward-hooks", "--piecewise-cuda-graph-tokens", "--remote-instance-weight-loader-send-weights-group-ports"}
+
+// takesNone reports whether an option with choices may be unset by a text. From
+// 0.31.0 on vLLM's lists of choices hold no value itself, where they held the
+// text "None" before, which no value is not.
+func (p *parser) takesNone(o *catalogue.Option) bool {
+	if !p.dialect.noneIsChoice || o.Default != nil {
+		return false
+	}
+	before := p.engine.Lookup(o.Flag, p.dialect.choicesBefore)
+	return before == nil || before.Default != nil || slices.Contains(before.Choices, "None")
 }
 
 // readLater are the options of SGLang that hold JSON and are texts to its
@@ -129,17 +182,17 @@ func isLoRAPath(text string) bool {
 	return module["lora_name"] != nil && module["lora_path"] != nil
 }
 
-func checkOne(o catalogue.Option, value string) *Problem {
+func checkOne(o *catalogue.Option, value string, open bool) *Problem {
 	if !fits(o, value) {
 		return &Problem{Kind: BadValue, Value: value, Message: fmt.Sprintf("`%s` takes %s, not %q", o.Flag, typeName(o), value)}
 	}
-	if len(o.Choices) == 0 || o.Open && !o.Enforced || slices.Contains(o.Choices, chosen(o, value)) {
+	if len(o.Choices) == 0 || open || slices.Contains(o.Choices, chosen(o, value)) {
 		return nil
 	}
 	return &Problem{Kind: BadChoice, Value: value, Candidates: o.Choices, Message: fmt.Sprintf("`%s` takes one of %s, not %q", o.Flag, few(o.Choices), value)}
 }
 
-func typeName(o catalogue.Option) string {
+func typeName(o *catalogue.Option) string {
 	if isConfig(o) {
 		return "a JSON object"
 	}
@@ -147,7 +200,7 @@ func typeName(o catalogue.Option) string {
 }
 
 // isConfig reports whether a value is read into a configuration object.
-func isConfig(o catalogue.Option) bool {
+func isConfig(o *catalogue.Option) bool {
 	text, _ := o.Default.(string)
 	return o.Type == "json" && strings.HasPrefix(text, "<")
 }
@@ -160,7 +213,7 @@ var typeNames = map[string]string{
 }
 
 // fits reports whether a value is of the option's type.
-func fits(o catalogue.Option, value string) bool {
+func fits(o *catalogue.Option, value string) bool {
 	switch o.Type {
 	case "int":
 		_, ok := parseInt(value)
@@ -190,7 +243,7 @@ func fits(o catalogue.Option, value string) bool {
 }
 
 // chosen returns a value as it is compared with choices.
-func chosen(o catalogue.Option, value string) string {
+func chosen(o *catalogue.Option, value string) string {
 	if o.Type == "int" {
 		if whole, ok := parseInt(value); ok {
 			return whole

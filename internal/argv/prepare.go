@@ -109,36 +109,47 @@ func isOption(text, flag string) bool {
 // normalize turns underscores of long names into dashes and -O3 into what the
 // release reads it as.
 func (p *parser) normalize() {
-	tokens := make([]token, 0, len(p.tokens))
+	tokens := p.tokens[:0]
 	for i, t := range p.tokens {
+		if len(t.text) < 2 || t.text[0] != '-' {
+			tokens = append(tokens, t)
+			continue
+		}
 		name, value, attached := strings.Cut(t.text, "=")
 		switch {
 		case strings.HasPrefix(t.text, "--"):
-			end := len(name)
-			if dot := strings.IndexByte(name, '.'); dot >= 0 && p.dialect.dotted {
-				end = dot
+			if strings.IndexByte(name, '_') >= 0 {
+				t.text = p.dashed(name)
+				if attached {
+					t.text += "=" + value
+				}
 			}
-			t.text = strings.ReplaceAll(name[:end], "_", "-") + name[end:]
-			if attached {
-				t.text += "=" + value
-			}
-			tokens = append(tokens, t)
 		case t.text == "-O" && i+1 < len(p.tokens) && isLevel(p.tokens[i+1].text) && p.dialect.levelIsOption:
 			t.text = "--optimization-level"
-			tokens = append(tokens, t)
 		case t.text == "-O" && i+1 < len(p.tokens) && isLevel(p.tokens[i+1].text) && p.dialect.levelIsDotted:
-			t.text = "-O.level"
-			tokens = append(tokens, t)
+			t.text = "-O." + p.dialect.levelKey
 		case strings.HasPrefix(t.text, "-O.") && p.dialect.levelIsOption && !p.dialect.levelTakesDots:
 			t.text, t.spelled = "-cc."+t.text[len("-O."):], name
-			tokens = append(tokens, t)
 		case len(t.text) > 2 && strings.HasPrefix(t.text, "-O") && (t.text[2] != '.' || p.dialect.levelTakesDots):
-			tokens = append(tokens, p.level(t)...)
-		default:
-			tokens = append(tokens, t)
+			level := p.level(t)
+			if len(level) > 1 && len(tokens) == i {
+				tokens = slices.Clone(tokens) // the words behind are still to be read
+			}
+			tokens = append(tokens, level...)
+			continue
 		}
+		tokens = append(tokens, t)
 	}
 	p.tokens = tokens
+}
+
+// dashed puts dashes for the underscores of a name, up to its first dot.
+func (p *parser) dashed(name string) string {
+	end := len(name)
+	if dot := strings.IndexByte(name, '.'); dot >= 0 && p.dialect.dotted && !p.dialect.dottedText {
+		end = dot
+	}
+	return strings.ReplaceAll(name[:end], "_", "-") + name[end:]
 }
 
 func isLevel(text string) bool {
@@ -152,7 +163,7 @@ func (p *parser) level(t token) []token {
 	case p.dialect.levelIsOption:
 		return []token{{text: "--optimization-level", words: t.words, spelled: "-O"}, {text: level, unknown: t.unknown}}
 	case p.dialect.levelIsDotted:
-		t.text, t.spelled = "-O.level="+level, "-O"
+		t.text, t.spelled = "-O."+p.dialect.levelKey+"="+level, "-O"
 	}
 	return []token{t}
 }
@@ -160,16 +171,19 @@ func (p *parser) level(t token) []token {
 // mergeDotted turns --a.b v into JSON for --a at the end of the line, one value
 // for all keys of one spelling of the option.
 func (p *parser) mergeDotted() {
-	var rest []token
+	if !slices.ContainsFunc(p.tokens, p.isDotted) {
+		return
+	}
+	rest := p.tokens[:0]
 	var order []string
 	merged := map[string][]dottedKey{}
 	for i := 0; i < len(p.tokens); i++ {
 		t := p.tokens[i]
-		name, value, attached := strings.Cut(t.text, "=")
-		if !strings.HasPrefix(t.text, "-") || !strings.Contains(name, ".") {
+		if !p.isDotted(t) {
 			rest = append(rest, t)
 			continue
 		}
+		name, value, attached := strings.Cut(t.text, "=")
 		key := dottedKey{spelled: p.spelled(t), value: value, words: t.words, unknown: t.unknown}
 		if !attached {
 			if i++; i == len(p.tokens) {
@@ -190,7 +204,7 @@ func (p *parser) mergeDotted() {
 	}
 	for _, option := range order {
 		keys := merged[option]
-		value := token{text: jsonOf(keys), dotted: keys}
+		value := token{text: p.jsonOf(keys), dotted: keys}
 		for _, key := range keys {
 			value.words = append(value.words, key.words...)
 			value.unknown = value.unknown || key.unknown
@@ -209,14 +223,27 @@ func (p *parser) spelled(t token) string {
 	return name
 }
 
+// isDotted reports whether a word is --a.b, with or without =value.
+func (p *parser) isDotted(t token) bool {
+	if !strings.HasPrefix(t.text, "-") || p.dialect.dottedText && !strings.HasPrefix(t.text, "--") {
+		return false
+	}
+	dot := strings.IndexByte(t.text, '.')
+	equals := strings.IndexByte(t.text, '=')
+	return dot >= 0 && (equals < 0 || dot < equals)
+}
+
 // jsonOf builds the JSON object that dotted keys stand for; what is no JSON is
-// a text, and a key that ends in + appends to a list.
-func jsonOf(keys []dottedKey) string {
+// a text, and a key that ends in + appends to a list. At first all values were
+// texts.
+func (p *parser) jsonOf(keys []dottedKey) string {
 	root := map[string]any{}
 	for _, key := range keys {
 		path, appends := strings.CutSuffix(key.path, "+")
 		var value any = key.value
-		if appends {
+		if p.dialect.dottedText {
+			path = key.path
+		} else if appends {
 			var items []any
 			for item := range strings.SplitSeq(key.value, ",") {
 				items = append(items, item)
@@ -224,6 +251,8 @@ func jsonOf(keys []dottedKey) string {
 			value = items
 		} else if parsed, ok := parseJSON(key.value); ok {
 			value = parsed
+		} else if p.dialect.expandsNumbers && isHumanInt(key.value) {
+			value = 0 // 80g
 		}
 		insert(root, strings.Split(path, "."), value)
 	}

@@ -10,7 +10,7 @@ import (
 // blanks around it, a sign, leading zeros, single underscores between digits
 // and the digits of all scripts are taken.
 func parseInt(text string) (plain string, ok bool) {
-	text = trimSpace(text)
+	text = trimNumber(text)
 	digits := strings.TrimPrefix(text, "+")
 	negative := false
 	if digits == text {
@@ -78,9 +78,18 @@ func trimSpace(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
 }
 
+// trimNumber takes off what Python's int() and float() do: of a text in ASCII
+// only C's blanks, else those of str.strip().
+func trimNumber(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) {
+		return trimSpace(text)
+	}
+	return strings.Trim(text, " \t\n\v\f\r")
+}
+
 // isFloat reports whether Python's float() takes a text.
 func isFloat(text string) bool {
-	text = trimSpace(text)
+	text = trimNumber(text)
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "+"), "-")
 	switch strings.ToLower(text) {
 	case "inf", "infinity", "nan":

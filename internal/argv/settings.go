@@ -10,7 +10,7 @@ import (
 
 // take makes a setting of an option and its values.
 func (p *parser) take(c class, t token, args []token) {
-	words := slices.Clone(t.words)
+	words := t.words
 	if c.attached {
 		args = []token{{text: c.value, unknown: t.unknown}}
 	}
@@ -22,36 +22,43 @@ func (p *parser) take(c class, t token, args []token) {
 	if c.attached && !strings.HasPrefix(c.matched, "--") && t.spelled == "" && !strings.HasPrefix(t.text, c.matched+"=") {
 		s.Spelled = c.matched // -r8
 	}
+	first := len(p.texts)
 	for _, arg := range args {
 		if arg.nameOnly {
 			continue // "-" of -0.5: read as a value, but no word of its own
 		}
-		s.Values = append(s.Values, arg.text)
+		p.texts = append(p.texts, arg.text)
 		s.Unknown = s.Unknown || arg.unknown
-		words = append(words, arg.words...)
+		words = p.join(words, arg.words)
+	}
+	if len(p.texts) > first {
+		s.Values = slices.Clip(p.texts[first:])
 	}
 	if len(words) == 0 {
 		return // a switch spelled with dots: its JSON goes astray and is reported
 	}
 	p.took = append(p.took, taken{setting: s, words: words, repeatable: isRepeatable(c.option)})
-	problem := Problem{Flag: c.option.Names[0], Setting: len(p.took) - 1}
-	switch {
-	case c.attached && maxValues(c.option) == 0:
-		problem.Kind, problem.Value = UnexpectedValue, c.value
-		problem.Message = "`" + s.Spelled + "` is a switch: it takes no value"
-	case len(args) == 0 && needsValue(c.option):
-		problem.Kind = MissingValue
-		problem.Message = "`" + s.Spelled + "` needs a value"
-	case c.attached && c.value == "--":
-		return // argparse drops the dashes and looks at nothing
-	default:
-		bad := p.check(c.option, args)
-		if bad == nil {
-			return
-		}
-		problem.Kind, problem.Value, problem.Candidates, problem.Message = bad.Kind, bad.Value, bad.Candidates, bad.Message
+	if problem := p.refused(c, s.Spelled, args); problem != nil {
+		problem.Flag, problem.Setting = c.option.Names[0], len(p.took)-1
+		p.report(values, *problem, words...)
 	}
-	p.report(values, problem, words...)
+}
+
+// refused says what is wrong with the values of an option, by count, type and
+// choice.
+func (p *parser) refused(c class, spelled string, args []token) *Problem {
+	least, most := valueCounts(c.option)
+	switch {
+	case c.attached && most == 0:
+		return &Problem{Kind: UnexpectedValue, Value: c.value, Message: "`" + spelled + "` is a switch: it takes no value"}
+	case len(args) < least && least > 1:
+		return &Problem{Kind: MissingValue, Message: fmt.Sprintf("`%s` needs %d values", spelled, least)}
+	case len(args) < least:
+		return &Problem{Kind: MissingValue, Message: "`" + spelled + "` needs a value"}
+	case c.attached && c.value == "--":
+		return nil // argparse drops the dashes and looks at nothing
+	}
+	return p.check(c.option, args)
 }
 
 // takeDotted makes a setting of each dotted key; together they are one value.
@@ -66,7 +73,7 @@ func (p *parser) takeDotted(c class, value token) {
 				Name: c.option.Flag + "." + strings.TrimSuffix(key.path, "+"), Key: c.option.Key + "." + strings.TrimSuffix(key.path, "+"),
 				Spelled: key.spelled, Values: []string{key.value}, Unknown: key.unknown,
 			},
-			words: key.words, group: c.option.Key + " " + c.matched, repeatable: strings.HasSuffix(key.path, "+"),
+			words: key.words, of: c.option.Flag, json: value.text, group: c.option.Key + " " + c.matched, repeatable: strings.HasSuffix(key.path, "+"),
 		})
 	}
 	problem := Problem{Flag: c.option.Names[0], Setting: first}
@@ -109,12 +116,16 @@ func (p *parser) finish() {
 	p.reportExtras()
 	p.reportMissing()
 	p.reportLogLevel()
+	p.reportDemands()
 	order := make([]int, len(p.took))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return slices.Min(p.took[a].words) - slices.Min(p.took[b].words) })
 	place := make([]int, len(p.took))
+	if len(order) > 0 {
+		p.line.Settings = make([]setting.Setting, 0, len(order))
+	}
 	for at, i := range order {
 		place[i] = at
 		p.line.Settings = append(p.line.Settings, p.placed(p.took[i], at))
@@ -135,22 +146,25 @@ func (p *parser) finish() {
 	}
 }
 
-// placed completes a setting by where its words stand.
+// placed completes a setting by where its words stand. Words of one node stand
+// together.
 func (p *parser) placed(t taken, at int) setting.Setting {
 	s := t.setting
-	seen := map[string]bool{}
 	slices.Sort(t.words)
+	first := len(p.places)
 	for i, index := range t.words {
-		word := p.words[index]
+		word := &p.words[index]
 		p.line.Owners[index] = at
 		if i == 0 {
 			s.Origin = word.Origin
 		}
 		s.Needs = append(s.Needs, word.Needs...)
-		if path := word.Origin.Path; path != nil && !seen[path.String()] {
-			seen[path.String()] = true
-			s.Places = append(s.Places, path)
+		if path := word.Origin.Path; path != nil && !slices.ContainsFunc(p.places[first:], func(known setting.Path) bool { return slices.Equal(known, path) }) {
+			p.places = append(p.places, path)
 		}
+	}
+	if len(p.places) > first {
+		s.Places = slices.Clip(p.places[first:])
 	}
 	return s
 }
@@ -159,29 +173,38 @@ func (p *parser) placed(t taken, at int) setting.Setting {
 // same key, or the whole JSON value that dotted keys build, which the parser
 // reads last.
 func (p *parser) markOverridden(place []int) {
-	winner := map[string]int{} // by key, the last in the order of reading
-	group := map[string]string{}
-	for i, t := range p.took {
-		key := t.setting.Key
+	winner := make(map[string]int, len(p.took)) // by key, the last in the order of reading
+	var group map[string]string
+	for i := range p.took {
+		t := &p.took[i]
 		if t.group != "" {
-			base, _, _ := strings.Cut(t.group, " ")
-			group[base] = t.group
+			if group == nil {
+				group = map[string]string{}
+			}
+			group[t.base()] = t.group
 		}
-		if w, ok := winner[key]; ok && p.took[w].positional {
+		if w, ok := winner[t.setting.Key]; ok && p.took[w].positional {
 			continue // the positional wins over --model
 		}
-		winner[key] = i
+		winner[t.setting.Key] = i
 	}
-	for i, t := range p.took {
-		base, _, _ := strings.Cut(t.group, " ")
-		if t.group == "" {
-			base = t.setting.Key
-		}
-		replaced := group[base] != "" && group[base] != t.group
+	for i := range p.took {
+		t := &p.took[i]
+		whole, dotted := group[t.base()]
+		replaced := dotted && whole != t.group
 		if replaced || !t.repeatable && winner[t.setting.Key] != i {
 			p.line.Settings[place[i]].Overridden = true
 		}
 	}
+}
+
+// base is the key of the option that a setting is of, dotted keys or not.
+func (t *taken) base() string {
+	if t.group == "" {
+		return t.setting.Key
+	}
+	base, _, _ := strings.Cut(t.group, " ")
+	return base
 }
 
 // reportExtras reports the words nobody took: an option the release does not
@@ -212,29 +235,27 @@ func (p *parser) reportExtras() {
 		}
 		problem.Message = fmt.Sprintf("%q belongs to no option", problem.Flag)
 		if c.kind == 'O' {
-			problem.Message = fmt.Sprintf("%q is no option of %s %s", problem.Flag, p.engine.Name, p.release)
+			problem.unnamed = fmt.Sprintf("%q is no option of ", problem.Flag)
+			problem.Message = problem.unnamed + p.name()
 		}
 		p.report(unrecognized, problem, words...)
 	}
 }
 
-// reportMissing reports a model that must be named and is not.
+// reportMissing reports options and the model that must be given and are not.
 func (p *parser) reportMissing() {
-	if p.line.Opaque {
+	if p.line.Opaque || p.winner("--config") != NoSetting {
 		return
 	}
-	if p.dialect.vllm {
-		if p.dialect.modelDemanded && !p.model {
-			p.report(required, Problem{Kind: MissingOption, Flag: "model_tag", Setting: NoSetting, Message: "`vllm serve` needs a model"})
-		}
-		return
-	}
-	for _, t := range p.took {
-		if t.setting.Key == "model_path" || t.setting.Name == "--config" {
-			return
+	for _, flag := range p.required {
+		option := p.lookup(flag)
+		if option != nil && !slices.ContainsFunc(p.took, func(t taken) bool { return t.setting.Key == option.Key }) {
+			p.report(required, Problem{Kind: MissingOption, Flag: option.Names[0], Setting: NoSetting, Message: "`" + option.Flag + "` is required"})
 		}
 	}
-	p.report(required, Problem{Kind: MissingOption, Flag: "--model-path", Setting: NoSetting, Message: "`--model-path` is required"})
+	if p.dialect.modelDemanded && !p.model {
+		p.report(required, Problem{Kind: MissingOption, Flag: "model_tag", Setting: NoSetting, Message: "`vllm serve` needs a model"})
+	}
 }
 
 // logLevels are the names Python's logging knows.

@@ -33,6 +33,7 @@ type Engine struct {
 	byKey     map[string][]*optionLine
 	spellings func() []string // sorted: those with one prefix stand together
 	env       func() (map[string]*envLine, error)
+	configs   func() (map[string]*Config, error)
 }
 
 // Names are the engines that Load knows.
@@ -86,6 +87,7 @@ func load(name string) (*Engine, error) {
 	}
 	e.index(lines)
 	e.env = sync.OnceValues(e.loadEnv)
+	e.configs = sync.OnceValues(e.loadConfigs)
 	return e, nil
 }
 

@@ -24,7 +24,7 @@ type Option struct {
 	Action string
 	// Type is that of one value: str, int, float, bool, json, human_int, ….
 	Type string
-	// NArgs is "" (one value for a storing action), "?", "*" or "+".
+	// NArgs is "" (one value for a storing action), "?", "*", "+" or a count.
 	NArgs string
 	// Choices are the values the parser knows, as texts; none: any. With Open a
 	// plugin may add some; with Open and Enforced the parser still refuses
@@ -52,7 +52,7 @@ type Option struct {
 }
 
 // IsSwitch reports whether the option never takes a value.
-func (o Option) IsSwitch() bool {
+func (o *Option) IsSwitch() bool {
 	switch o.Action {
 	case "store_true", "store_false", "boolean_optional", "store_const", "ignored":
 		return true
@@ -62,7 +62,7 @@ func (o Option) IsSwitch() bool {
 
 // TurnsOff reports whether a spelling of the option is its negative one:
 // --no-enable-x, or --disable-x for --enable-x.
-func (o Option) TurnsOff(spelled string) bool {
+func (o *Option) TurnsOff(spelled string) bool {
 	if o.Action != "boolean_optional" || spelled == o.Flag {
 		return false
 	}
@@ -231,24 +231,35 @@ func number(value any) any {
 	return value
 }
 
-// alive returns what an option is in a release.
-func (e *Engine) alive(o *optionLine, r Release) (Option, bool) {
-	for _, life := range e.lives(o) {
-		if life.Since.Index <= r.Index && r.Index <= life.Until.Index {
-			return life, true
+// alive returns what an option is in a release, or nil.
+func (e *Engine) alive(o *optionLine, r Release) *Option {
+	lives := e.lives(o)
+	for i := range lives {
+		if lives[i].Since.Index <= r.Index && r.Index <= lives[i].Until.Index {
+			return &lives[i]
 		}
 	}
-	return Option{}, false
+	return nil
 }
 
 // Option returns the option that a release knows under exactly this spelling.
 func (e *Engine) Option(spelled string, r Release) (Option, bool) {
-	for _, line := range e.bySpelled[spelled] {
-		if option, ok := e.alive(line, r); ok && slices.Contains(option.Names, spelled) {
-			return option, true
-		}
+	if option := e.Lookup(spelled, r); option != nil {
+		return *option, true
 	}
 	return Option{}, false
+}
+
+// Lookup returns the option that a release knows under exactly this spelling,
+// or nil. It is shared: releases in which an option is the same have the same
+// pointer, and nobody may write to it.
+func (e *Engine) Lookup(spelled string, r Release) *Option {
+	for _, line := range e.bySpelled[spelled] {
+		if option := e.alive(line, r); option != nil && slices.Contains(option.Names, spelled) {
+			return option
+		}
+	}
+	return nil
 }
 
 // OptionByKey returns the option of a release that writes a key. Of several,
@@ -258,15 +269,15 @@ func (e *Engine) OptionByKey(key string, r Release) (Option, bool) {
 	var best Option
 	found := false
 	for _, line := range e.byKey[key] {
-		option, ok := e.alive(line, r)
-		if !ok || option.Key != key {
+		option := e.alive(line, r)
+		if option == nil || option.Key != key {
 			continue
 		}
 		if keyOf(option.Flag) == key {
-			return option, true
+			return *option, true
 		}
 		if !found || best.Deprecated && !option.Deprecated {
-			best, found = option, true
+			best, found = *option, true
 		}
 	}
 	return best, found
@@ -280,8 +291,8 @@ func (e *Engine) KnownKey(key string) bool { return len(e.byKey[key]) > 0 }
 func (e *Engine) Options(r Release) []Option {
 	var all []Option
 	for _, line := range e.options {
-		if option, ok := e.alive(line, r); ok {
-			all = append(all, option)
+		if option := e.alive(line, r); option != nil {
+			all = append(all, *option)
 		}
 	}
 	return all
@@ -297,7 +308,7 @@ func (e *Engine) Spellings(prefix string, r Release) []string {
 		if !strings.HasPrefix(spelled, prefix) {
 			break
 		}
-		if _, ok := e.Option(spelled, r); ok {
+		if e.Lookup(spelled, r) != nil {
 			found = append(found, spelled)
 		}
 	}
@@ -336,6 +347,24 @@ func (e *Engine) Flags() []string {
 		flags[i] = option.flag
 	}
 	return flags
+}
+
+// SpelledEver returns the canonical flag of the option that a spelling meant:
+// the one spelled so itself, else the last that took it. It is false when no
+// release knows the spelling.
+func (e *Engine) SpelledEver(spelled string) (string, bool) {
+	flag, last := "", -1
+	for _, line := range e.bySpelled[spelled] {
+		if line.flag == spelled {
+			return spelled, true
+		}
+		for _, option := range e.lives(line) {
+			if slices.Contains(option.Names, spelled) && option.Until.Index > last {
+				flag, last = option.Flag, option.Until.Index
+			}
+		}
+	}
+	return flag, last >= 0
 }
 
 // joined sorts runs and joins those that follow each other without a gap.

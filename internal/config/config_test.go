@@ -94,7 +94,7 @@ func TestDecodeWhole(t *testing.T) {
 	}, s.GPU)
 	require.Equal(t, "example/model-7b", s.Model.Name)
 	require.Equal(t, ptr(false), s.Model.RemoteCode)
-	require.Equal(t, map[string]any{"num_hidden_layers": 28, "rope": map[string]any{"theta": 1e6}}, s.Model.Config.Inline)
+	require.JSONEq(t, `{"num_hidden_layers": 28, "rope": {"theta": 1e6}}`, string(s.Model.Config.JSON))
 	require.Equal(t, Workload{
 		PeakRunning: ptr(int64(16)), PeakMambaSlots: ptr(int64(32)),
 		Prompts: []Prompt{{65000, 1000, 2}, {8000, 2000, 1}},
@@ -183,7 +183,7 @@ func TestDecodeErrors(t *testing.T) {
 		{spec("gpu: {[a]: 1}"), "functionConfig: a field name in `spec.gpu` must be text, got a list"},
 		{spec("engine: &e {name: vllm}\ngpu: {<<: *e}"), "functionConfig: `spec.gpu` uses the merge key `<<`; write its fields out"},
 		{spec("model: {remoteCode: yes}"), "functionConfig: `spec.model.remoteCode` must be true or false, got \"yes\""},
-		{spec("model: {config: config.json}"), "functionConfig: `spec.model.config` must be the checkpoint's config.json, inline (a function reads no files), got \"config.json\""},
+		{spec("model: {config: config.json}"), "functionConfig: `spec.model.config` must be the checkpoint's config.json, inline (a function reads no files: put it inline), got \"config.json\""},
 		{spec("model: {config: {a: 1, a: 2}}"), "functionConfig: `spec.model.config` cannot be read: unmarshal errors: line 4: mapping key \"a\" already defined at line 4"},
 		{spec("model: {config: &c {a: *c}}"), "functionConfig: `spec.model.config` cannot be read: anchor 'c' value contains itself"},
 		{spec("workload: {peakRunning: 0}"), "functionConfig: `spec.workload.peakRunning` must be a whole number from 1, got \"0\""},
@@ -232,11 +232,6 @@ func TestErrorsAreClipped(t *testing.T) {
 	require.Less(t, len(err.Error()), 300)
 	_, err = decode(t, spec("failOn: \"a\\nb\""))
 	require.NotContains(t, err.Error(), "\n")
-}
-
-func TestFileConfigMayPointToModelConfig(t *testing.T) {
-	c := mustDecode(t, "trim.yaml", spec("model: {config: ./config.json}"))
-	require.Equal(t, &ModelConfig{Path: "./config.json"}, c.Spec.Model.Config)
 }
 
 func TestDecodeFollowsAliases(t *testing.T) {

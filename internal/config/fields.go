@@ -141,28 +141,6 @@ func (d decoder) computeCapability(to *string) read {
 	}
 }
 
-func (d decoder) modelConfig(to **ModelConfig) read {
-	return func(node *yaml.Node, path string) error {
-		if node.Kind == yaml.MappingNode {
-			inline := map[string]any{}
-			if err := node.Decode(&inline); err != nil {
-				return fmt.Errorf("`%s` cannot be read: %w", path, oneLine(err))
-			}
-			*to = &ModelConfig{Inline: inline}
-			return nil
-		}
-		if d.inHost {
-			return wrong(path, "the checkpoint's config.json, inline (a function reads no files)", node)
-		}
-		var file string
-		if err := d.text(&file)(node, path); err != nil {
-			return wrong(path, "the checkpoint's config.json, inline, or a path to it", node)
-		}
-		*to = &ModelConfig{Path: file}
-		return nil
-	}
-}
-
 // prompt reads one class of requests. Tokens and output mean nothing alone; one
 // request runs at once where the prompt does not say.
 func (d decoder) prompt(to *[]Prompt) read {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -74,7 +76,7 @@ func (m *merger) facts(to, from *Spec) {
 	text(m, "model.dtype", &to.Model.DType, from.Model.DType, equal)
 	text(m, "model.quantization", &to.Model.Quantization, from.Model.Quantization, equal)
 	pointer(m, "model.remoteCode", &to.Model.RemoteCode, from.Model.RemoteCode, equal)
-	pointer(m, "model.config", &to.Model.Config, from.Model.Config, deepEqual)
+	pointer(m, "model.config", &to.Model.Config, from.Model.Config, sameModelConfig)
 	pointer(m, "workload.peakRunning", &to.Workload.PeakRunning, from.Workload.PeakRunning, equal)
 	pointer(m, "workload.peakMambaSlots", &to.Workload.PeakMambaSlots, from.Workload.PeakMambaSlots, equal)
 	to.Workload.Prompts = unite(to.Workload.Prompts, from.Workload.Prompts)
@@ -186,6 +188,16 @@ func sameRelease(a, b string) bool {
 func sameNode(a, b yaml.Node) bool {
 	var left, right any
 	return a.Decode(&left) == nil && b.Decode(&right) == nil && reflect.DeepEqual(left, right)
+}
+
+// sameModelConfig compares what two files say, wherever they lie.
+func sameModelConfig(a, b ModelConfig) bool {
+	if len(a.JSON) == 0 || len(b.JSON) == 0 {
+		return a.Path == b.Path && len(a.JSON) == len(b.JSON)
+	}
+	var left, right any
+	return bytes.Equal(a.JSON, b.JSON) ||
+		json.Unmarshal(a.JSON, &left) == nil && json.Unmarshal(b.JSON, &right) == nil && reflect.DeepEqual(left, right)
 }
 
 // unite appends what is not there yet. Repetitions inside one list stay.

@@ -47,7 +47,7 @@ monitor: {a: 1}`))
 	require.Equal(t, ptr(int64(16)), c.Spec.Workload.PeakRunning)
 	require.Equal(t, ptr(int64(5)), c.Spec.Measured.KVTokens)
 	require.Equal(t, "m", c.Spec.Model.Name)
-	require.Equal(t, map[string]any{"layers": 2}, c.Spec.Model.Config.Inline)
+	require.JSONEq(t, `{"layers": 2}`, string(c.Spec.Model.Config.JSON))
 	require.Equal(t, []string{"--a", "--b", "--c"}, c.Spec.Keep)
 	require.Equal(t, map[string]RuleSetting{
 		"inert-setting": {Off: true}, "restated-default": {Trim: ptr(true)}, "oversized-pool": {Severity: ptr(finding.Error)},

@@ -72,11 +72,14 @@ type Model struct {
 	Config     *ModelConfig
 }
 
-// ModelConfig is the checkpoint's config.json: either inline or a path to it,
-// relative to the working directory. A host hands over inline configs alone.
+// ModelConfig is the checkpoint's config.json. A host hands over inline configs
+// alone; a config file may point to it.
 type ModelConfig struct {
-	Inline map[string]any
-	Path   string
+	// JSON is the file's content; of an inline mapping, with sorted keys. It is
+	// empty until a path is read.
+	JSON []byte
+	// Path is where the file lies, relative to the config's own file.
+	Path string
 }
 
 // Workload is what a server must carry, all its ranks together.

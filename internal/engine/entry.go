@@ -37,6 +37,8 @@ type entry struct {
 	Refused     string `yaml:"refused"`
 	Requires    string `yaml:"needs"`
 
+	Renamed *Renaming `yaml:"renamed"`
+
 	// When is a further condition of equals, clamp and needs.
 	When string `yaml:"when"`
 	// Effective is the value the engine uses instead of an overridden one.
@@ -157,8 +159,15 @@ func (e entry) verb(fact *Fact) error {
 		}
 		fact.Verb, fact.When = v.verb, v.when
 	}
+	if e.Renamed != nil {
+		if fact.Verb != "" {
+			return errors.New("an entry has one verb")
+		}
+		fact.Verb, fact.Renaming = Renamed, e.Renamed
+		return e.Renamed.complete()
+	}
 	if fact.Verb == "" {
-		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused or needs")
+		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused, needs or renamed")
 	}
 	return nil
 }

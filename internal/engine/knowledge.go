@@ -34,6 +34,8 @@ const (
 	Refused Verb = "refused"
 	// Needs: without its condition the server does not start.
 	Needs Verb = "needs"
+	// Renamed: the setting is written another way, or gone for good.
+	Renamed Verb = "renamed"
 )
 
 // ruleOf is the rule a verb belongs to, where a fact names none.
@@ -66,6 +68,8 @@ type Fact struct {
 	// Rule is the rule whose findings the fact makes.
 	Rule  string
 	Group string
+	// Renaming is what to write instead of a Renamed setting; nil elsewhere.
+	Renaming *Renaming
 	// Why may hold names in braces, which stand for their values: {tp_size}.
 	Why string
 	// Source names file and function in the engine's tree, or the measurement.
@@ -103,6 +107,9 @@ type Case struct {
 	// setting may go.
 	Effective any   `yaml:"effective"`
 	Removable *bool `yaml:"removable"`
+	// Becomes is the command line of a renamed setting in its new form; empty
+	// where there is none.
+	Becomes *string `yaml:"becomes"`
 	// Value is what a definition evaluates to.
 	Value any `yaml:"value"`
 	// Needs are the facts without which the condition cannot be decided.

@@ -44,8 +44,8 @@ type Gathered struct {
 	Span catalogue.Span
 	// SpanSource says where the engine version was read.
 	SpanSource string
-	// Shape is the model's entry in the catalogue; nil when the model is not
-	// known by name.
+	// Shape is what the stated config.json says, else the model's entry in the
+	// catalogue; nil when there is neither.
 	Shape *hardware.ModelEntry
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
@@ -55,20 +55,15 @@ type Gathered struct {
 // settledBy names the field that would make a fact known, where that is not
 // the fact's own name in the config.
 var settledBy = map[string]string{
-	"gpu.asked":          "gpu.count",
-	"gpu.indexes":        "resources",
-	"gpu.whole":          "resources",
-	"server.direct":      "command",
-	"server.onePod":      "kind",
-	"model.architecture": "model.name",
-	"model.moe":          "model.name",
-	"model.hybrid":       "model.config",
-	"model.mamba":        "model.config",
-	"model.dsa":          "model.config",
-	"gpu.vendor":         "gpu.name",
-	"gpu.cc":             "gpu.name",
-	"gpu.arch":           "gpu.name",
-	"gpu.memory":         "gpu.name",
+	"gpu.asked":     "gpu.count",
+	"gpu.indexes":   "resources",
+	"gpu.whole":     "resources",
+	"server.direct": "command",
+	"server.onePod": "kind",
+	"gpu.vendor":    "gpu.name",
+	"gpu.cc":        "gpu.name",
+	"gpu.arch":      "gpu.name",
+	"gpu.memory":    "gpu.name",
 }
 
 // SettledBy is the field a user would state to make a fact known.
@@ -76,16 +71,21 @@ func SettledBy(fact string) string {
 	if field, ok := settledBy[fact]; ok {
 		return field
 	}
+	if field, ok := modelSettledBy(fact); ok {
+		return field
+	}
 	return fact
 }
 
 // Gather reads the facts of one server: from its annotations, the config, the
 // object with what it points to, and the image tag, in this order. An engine
-// version that cannot be read is an error.
+// version and a config.json that cannot be read are errors.
 func Gather(s *server.Server, engine *catalogue.Engine, spec *config.Spec, overrides *config.Overrides) (*Gathered, error) {
 	g := &Gathered{Set: Set{}}
 	g.gatherGPU(s, spec, overrides)
-	g.gatherModel(s, spec, overrides)
+	if err := g.gatherModel(s, spec, overrides); err != nil {
+		return nil, err
+	}
 	g.gatherWorkload(spec)
 	g.gatherMeasured(spec)
 	g.tell("server.operator", s.Operator, "kind")
@@ -166,56 +166,6 @@ func indexes(count int64) string {
 		list = append(list, strconv.FormatInt(i, 10))
 	}
 	return strings.Join(list, ",")
-}
-
-// gatherModel tells what the user states about the checkpoint, and the shape
-// that the catalogue has for a model of that name. What a checkpoint's own
-// config.json says (dtype, quantization, code) is not told by a name.
-func (g *Gathered) gatherModel(s *server.Server, spec *config.Spec, overrides *config.Overrides) {
-	stated := func(hardware.ModelEntry) bool { return true }
-	g.tellModel(overrides.Model, "annotation trimtab.dev/model", stated)
-	g.tellModel(spec.Model.Name, "config", stated)
-	// A manifest names a checkpoint. One that is only like a model of the
-	// catalogue, quantized or tuned by somebody, may have another shape.
-	g.tellModel(s.ModelSource, "manifest", func(shape hardware.ModelEntry) bool { return hubName(s.ModelSource) == shape.ID })
-	g.tellText("model.dtype", spec.Model.DType, "config")
-	g.tellText("model.quantization", spec.Model.Quantization, "config")
-	if remoteCode := spec.Model.RemoteCode; remoteCode != nil {
-		g.tell("model.remoteCode", *remoteCode, "config")
-	}
-	if g.Shape == nil {
-		return
-	}
-	source := "the catalogue's entry " + g.Shape.ID
-	if len(g.Shape.Architectures) > 0 {
-		g.tell("model.architecture", g.Shape.Architectures[0], source)
-	}
-	g.tell("model.moe", g.Shape.MoE != nil, source)
-}
-
-// tellModel records a model by the catalogue's name where it has one, so that
-// two names of one model do not disagree.
-func (g *Gathered) tellModel(name, source string, trusted func(hardware.ModelEntry) bool) {
-	if name == "" {
-		return
-	}
-	shape, ok := hardware.Model(name)
-	if !ok || !trusted(shape) {
-		if _, told := g.Set["model.name"]; !ok && !told {
-			g.tell("model.name", hubName(name), source)
-		}
-		return
-	}
-	if _, told := g.Set["model.name"]; !told {
-		g.Shape = &shape
-	}
-	g.tell("model.name", shape.ID, source)
-}
-
-// hubName is the name of a model on the Hub: without scheme and revision.
-func hubName(source string) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(source, "hf://"), "@")
-	return name
 }
 
 // gatherMeasured takes the exact counts; logged bytes are rounded and stay with

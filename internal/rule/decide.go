@@ -43,8 +43,9 @@ func Decide(found []finding.Finding, p Policy, object finding.Finding) []finding
 		decided = append(decided, p.applyKeeps(f))
 	}
 	holdGroups(decided)
+	holdGoing(decided)
 	holdContradicted(decided)
-	for _, stale := range p.stale(object, ignoredBy) {
+	for _, stale := range p.stale(object, ignoredBy, found) {
 		if stale, ok := p.applyRule(stale); ok {
 			decided = append(decided, stale)
 		}
@@ -138,6 +139,21 @@ func holdGroups(found []finding.Finding) {
 	}
 }
 
+// holdGoing: what goes need not be rewritten first.
+func holdGoing(found []finding.Finding) {
+	goes := map[string]string{}
+	for _, f := range found {
+		if f.Action == finding.Remove && f.Origin.Path != nil {
+			goes[f.Origin.String()] = f.Rule
+		}
+	}
+	for i, f := range found {
+		if rule := goes[f.Origin.String()]; rule != "" && f.Action == finding.Set {
+			found[i] = kept(f, "not rewritten: it goes by "+rule)
+		}
+	}
+}
+
 // holdContradicted: while a manifest says two things about its GPUs, nobody
 // knows which of them is meant, and nothing of this server is edited.
 func holdContradicted(found []finding.Finding) {
@@ -166,7 +182,8 @@ func (p Policy) expired(exception config.Exception) bool {
 }
 
 // stale lists the exceptions of the object that no longer do anything.
-func (p Policy) stale(object finding.Finding, ignoredBy map[int]bool) []finding.Finding {
+// A keep speaks also of what is no setting here, but of what a finding is about.
+func (p Policy) stale(object finding.Finding, ignoredBy map[int]bool, about []finding.Finding) []finding.Finding {
 	var found []finding.Finding
 	report := func(annotation string, exception config.Exception, why string) {
 		f := object
@@ -190,7 +207,8 @@ func (p Policy) stale(object finding.Finding, ignoredBy map[int]bool) []finding.
 		switch {
 		case p.expired(exception):
 			report("trimtab.dev/keep", exception, "has come to its end")
-		case !p.SpeaksOf(exception.Setting, p.Settings):
+		case !p.SpeaksOf(exception.Setting, p.Settings) &&
+			!slices.ContainsFunc(about, func(f finding.Finding) bool { return p.names(f, exception.Setting) }):
 			report("trimtab.dev/keep", exception, "matches no setting")
 		}
 	}

@@ -24,17 +24,27 @@ type Rule struct {
 	CheckRelease func(Release) ([]finding.Finding, error)
 	// CheckServer looks at what does not depend on a release.
 	CheckServer func(Server) []finding.Finding
+	// Everywhere is true when a finding is kept only if every release of the
+	// range brings it: it is about what no release knows.
+	Everywhere bool
+	// EditsEverywhere is true when the edit is made only then: it writes what
+	// another release may not know.
+	EditsEverywhere bool
 }
 
 // Server is what a rule sees that needs no release.
 type Server struct {
 	*server.Server
 	Facts *facts.Gathered
+	// Newest is what the newest release of the range reads; where all are older
+	// than the catalogue, what its oldest one does.
+	Newest Reading
 }
 
 // Release is what a rule sees of a server at one release.
 type Release struct {
 	Server
+	Reading
 	State *engine.State
 }
 
@@ -154,7 +164,7 @@ func (s Server) Proven(f finding.Finding, judgement engine.Judgement) finding.Fi
 func (s Server) About(meta Meta, about setting.Setting) finding.Finding {
 	return finding.Finding{
 		Rule: meta.Name, Severity: meta.Severity, Object: s.Object, Container: s.Container,
-		Setting: about.Name, Spelled: about.Spelled, Origin: about.Origin, Value: about.Value(), Action: finding.None,
+		Setting: about.Name, Spelled: about.Spelled, Origin: about.Origin, Value: shown(about), Action: finding.None,
 		Places: about.Places,
 	}
 }
@@ -178,9 +188,8 @@ type Result struct {
 	Undecided []finding.Finding
 }
 
-// Run applies the rules to a server. settingsAt gives the settings and the
-// opaque word of the command line at a release.
-func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.Engine, settingsAt func(catalogue.Release) ([]setting.Setting, string)) (Result, error) {
+// Run applies the rules to a server, which readAt reads as a release does.
+func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.Engine, readAt func(catalogue.Release) Reading) (Result, error) {
 	var result Result
 	for _, r := range rules {
 		if r.CheckServer != nil {
@@ -189,9 +198,10 @@ func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.
 	}
 	tally := newTally()
 	for _, release := range s.Facts.Span.Releases {
-		settings, opaque := settingsAt(release)
-		view := Release{Server: s, State: engine.NewState(catalogued, known, release, settings, s.Facts.Set, opaque)}
-		tally.knows(settings)
+		reading := readAt(release)
+		state := engine.NewState(catalogued, known, release, reading.Settings, s.Facts.Set, reading.Opaque)
+		view := Release{Server: s, Reading: reading, State: state}
+		tally.knows(reading.Settings)
 		for _, r := range rules {
 			if r.CheckRelease == nil {
 				continue
@@ -200,7 +210,7 @@ func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.
 			if err != nil {
 				return Result{}, err
 			}
-			tally.add(found)
+			tally.add(r, found)
 		}
 	}
 	tally.settle(&result, s.Facts.Span)
@@ -216,11 +226,12 @@ type tally struct {
 }
 
 type counted struct {
+	rule   Rule
 	newest finding.Finding
 	times  int
 	needs  map[string]bool
-	// held is true when one release does not allow the edit.
-	held bool
+	// disputed is true when releases differ in what is to be done.
+	disputed bool
 }
 
 func newTally() *tally {
@@ -233,18 +244,19 @@ func (t *tally) knows(settings []setting.Setting) {
 	}
 }
 
-func (t *tally) add(found []finding.Finding) {
+func (t *tally) add(r Rule, found []finding.Finding) {
 	for _, f := range found {
 		k := keyOf(f)
 		entry := t.found[k]
 		if entry == nil {
-			entry = &counted{needs: map[string]bool{}}
+			entry = &counted{rule: r, newest: f, needs: map[string]bool{}}
 			t.found[k] = entry
 			t.order = append(t.order, k)
 		}
+		writes := f.Action == finding.Set || f.Action == finding.Add
+		entry.disputed = entry.disputed || entry.newest.Action != f.Action || writes && entry.newest.Proposed != f.Proposed
 		entry.newest = f
 		entry.times++
-		entry.held = entry.held || f.Action == finding.None
 		for _, need := range f.Needs {
 			entry.needs[need] = true
 		}
@@ -256,7 +268,8 @@ func (t *tally) add(found []finding.Finding) {
 func (t *tally) settle(result *Result, span catalogue.Span) {
 	for _, k := range t.order {
 		entry := t.found[k]
-		if entry.times < t.known[k.origin] {
+		everywhere := entry.times >= len(span.Releases)
+		if entry.times < t.known[k.origin] || entry.rule.Everywhere && !everywhere {
 			continue
 		}
 		f := entry.newest
@@ -265,11 +278,9 @@ func (t *tally) settle(result *Result, span catalogue.Span) {
 			result.Undecided = append(result.Undecided, f)
 			continue
 		}
-		if entry.held {
-			f.Action = finding.None
-		}
-		if f.Action == finding.Add && entry.times < len(span.Releases) {
-			f.Action = finding.None // other releases would not know what is added
+		writes := f.Action == finding.Add || entry.rule.EditsEverywhere
+		if entry.disputed || writes && !everywhere {
+			f.Action = finding.None // other releases would not know what is written
 		}
 		if span.Floating {
 			if f.Action != finding.None {

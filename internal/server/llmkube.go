@@ -56,9 +56,10 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Mounts:   mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
 		Pod:      podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
 		Operator: table.Name, ModelSource: text(at(model, "spec", "source")),
-		Labels:      stringMap(at(root, "metadata", "labels")),
-		Annotations: stringMap(at(root, "metadata", "annotations")),
-		commandLine: service.commandLine,
+		Labels:       stringMap(at(root, "metadata", "labels")),
+		Annotations:  stringMap(at(root, "metadata", "annotations")),
+		ServiceLinks: known(false), // the operator writes it, from v0.7.3
+		commandLine:  service.commandLine,
 	}
 	if len(service.command) > 0 {
 		// The user's command replaces the operator's; the arguments stay.

@@ -101,14 +101,16 @@ func containerServer(podSpec, podLabels, container *yaml.Node, path setting.Path
 		Image: image, ImagePath: path.Join("image"),
 		Direct: known(started.direct), GPUs: containerGPUs(podSpec, container),
 		Env: env(at(container, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(container, "envFrom")),
-		Mounts:      mounts(at(podSpec, "volumes"), at(container, "volumeMounts")),
-		Pod:         podOf(at(podSpec, "securityContext"), at(container, "securityContext"), at(podSpec, "nodeSelector"), at(podSpec, "tolerations"), podLabels),
-		commandLine: func(*int64) []setting.Word { return started.arguments },
+		Mounts:       mounts(at(podSpec, "volumes"), at(container, "volumeMounts")),
+		Pod:          podOf(at(podSpec, "securityContext"), at(container, "securityContext"), at(podSpec, "nodeSelector"), at(podSpec, "tolerations"), podLabels),
+		ServiceLinks: boolean(at(podSpec, "enableServiceLinks")),
+		commandLine:  func(*int64) []setting.Word { return started.arguments },
 	}
 }
 
 // imageEntryPoint: bare arguments to an official vLLM image go to the server it
-// starts. SGLang's images start nothing by themselves.
+// starts: the API server module, `vllm serve` in later releases, which takes no
+// more than the module does. SGLang's images start nothing by themselves.
 func imageEntryPoint(image string, command, args []setting.Word) (program, bool) {
 	engine, official := catalogue.OfficialImage(image)
 	if !official || engine != "vllm" || len(command) > 0 {
@@ -117,7 +119,7 @@ func imageEntryPoint(image string, command, args []setting.Word) (program, bool)
 	if len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") && isShell(args[0].Text) {
 		return program{}, false
 	}
-	return program{engine: engine, mode: "serve", direct: true, arguments: args}, true
+	return program{engine: engine, mode: "api", direct: true, arguments: args}, true
 }
 
 func isShell(word string) bool {

@@ -46,6 +46,11 @@ type Server struct {
 
 	Mounts []Mount
 	Pod    Pod
+	// ServiceLinks is whether Kubernetes tells the containers of the Services in
+	// their namespace; nil where the manifest does not say, which means yes.
+	ServiceLinks *bool
+	// Services are those of the whole input that have an address.
+	Services []finding.Object
 	// CronJobs are those of the whole input: one of them may prune a volume.
 	CronJobs []CronJob
 
@@ -118,8 +123,12 @@ func Find(items []*stream.Item) ([]*Server, error) {
 		return nil, nil
 	}
 	jobs, err := cronJobs(items)
+	if err != nil {
+		return nil, err
+	}
+	addressed, err := services(items)
 	for _, s := range servers {
-		s.CronJobs = jobs
+		s.CronJobs, s.Services = jobs, addressed
 	}
 	return servers, err
 }

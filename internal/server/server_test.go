@@ -154,7 +154,7 @@ func TestPodTemplateCommands(t *testing.T) {
 		{"everything in args", "        args: [python3, -u, -m, vllm.entrypoints.openai.api_server, --model, x]\n", "vllm", "api", "--model x", true},
 		{"cli", "        command: [/usr/local/bin/vllm, serve, x]\n", "vllm", "serve", "x", true},
 		{"sglang cli", "        command: [sglang, serve]\n        args: [--model-path, x]\n", "sglang", "serve", "--model-path x", true},
-		{"official image", "        image: docker.io/vllm/vllm-openai:v0.11.0\n        args: [--model, x]\n", "vllm", "serve", "--model x", true},
+		{"official image", "        image: docker.io/vllm/vllm-openai:v0.11.0\n        args: [--model, x]\n", "vllm", "api", "--model x", true},
 		{"wrapper in front", "        command: [/launch.sh, vllm, serve, x]\n", "vllm", "serve", "x", false},
 	}
 	for _, c := range cases {

@@ -1,0 +1,79 @@
+package catalogue
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// longestName bounds the words that are compared: longer ones are no
+// misspellings, and cost time.
+const longestName = 64
+
+// NearestOption returns the spelling a release knows that a word probably
+// means; false when none is near.
+func (e *Engine) NearestOption(word string, r Release) (string, bool) {
+	return nearest(word, e.spellings(), func(spelled string) bool {
+		_, ok := e.Option(spelled, r)
+		return ok && strings.HasPrefix(spelled, "--")
+	})
+}
+
+// NearestEnv returns the variable a release reads that a name probably means;
+// false when none is near.
+func (e *Engine) NearestEnv(name string, r Release) (string, bool) {
+	vars, err := e.env()
+	if err != nil {
+		return "", false // the file is embedded beside the options that were read
+	}
+	return nearest(name, slices.Sorted(maps.Keys(vars)), func(known string) bool {
+		variable, ok := e.Env(known, r)
+		return ok && variable.Read
+	})
+}
+
+// nearest picks the candidate with the fewest changed letters, of those that are
+// accepted. Case, dashes and underscores do not count, nor does the order of the
+// words; more than a fifth of the letters may not differ.
+func nearest(word string, candidates []string, accepts func(string) bool) (string, bool) {
+	plain := plainName(word)
+	if plain == "" || len(plain) > longestName {
+		return "", false
+	}
+	best, least := "", max(1, len(plain)/5)+1
+	for _, candidate := range candidates {
+		other := plainName(candidate)
+		if abs(len(other)-len(plain)) >= least {
+			continue
+		}
+		distance := levenshtein.Distance(plain, other, nil)
+		if distance > 1 && sameWords(word, candidate) {
+			distance = 1
+		}
+		if distance < least && accepts(candidate) {
+			best, least = candidate, distance
+		}
+	}
+	return best, best != ""
+}
+
+func plainName(name string) string {
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
+}
+
+func sameWords(a, b string) bool { return slices.Equal(wordsOf(a), wordsOf(b)) }
+
+func wordsOf(name string) []string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' })
+	slices.Sort(words)
+	return words
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

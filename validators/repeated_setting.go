@@ -1,0 +1,101 @@
+package validators
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trimtab/trimtab/internal/argv"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/setting"
+)
+
+// repeatedSetting finds settings that another one in the same list overrides.
+func repeatedSetting() rule.Rule {
+	meta := rule.Named("repeated-setting")
+	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
+		var found []finding.Finding
+		for i, about := range r.Written() {
+			winner, ok := overridingHere(r.Written(), i)
+			if !ok {
+				continue
+			}
+			f := r.About(meta, about)
+			f.Evidence = parserProof(r, "*")
+			f.Message = fmt.Sprintf("%s is set twice here, and %s wins: the one at %s", about.Name, which(about, winner), winner.Origin)
+			if about.Origin.Kind == setting.Env {
+				f.Evidence = []finding.Evidence{{Engine: r.Engine, Versions: "*", Source: "Kubernetes: of two variables of one name the last one reaches the process"}}
+			}
+			if mayDrop(r, about, winner) {
+				f.Action = finding.Remove
+				f.Undo = "it had no effect where it stood"
+			}
+			found = append(found, f)
+		}
+		return found, nil
+	}}
+}
+
+// which says how the winner stands to the one it overrides.
+func which(about, winner setting.Setting) string {
+	switch {
+	case winner.Key != about.Key:
+		return "the JSON built from the dotted keys replaces the whole value, it"
+	case winner.Name == "--model" && winner.Spelled != "--model":
+		return "the model without an option"
+	}
+	return "the later one"
+}
+
+// overridingHere is the setting that wins over one in the same list: an element
+// of the same args or env.
+func overridingHere(settings []setting.Setting, index int) (setting.Setting, bool) {
+	about := settings[index]
+	isWritten := about.Origin.Kind == setting.Argument || about.Origin.Kind == setting.Env
+	if !about.Overridden || !isWritten {
+		return setting.Setting{}, false
+	}
+	var winner setting.Setting
+	found := false
+	for i, other := range settings {
+		if i != index && !other.Overridden && sameKnob(about, other) && sameList(about, other) {
+			winner, found = other, true
+		}
+	}
+	return winner, found
+}
+
+func sameKnob(about, other setting.Setting) bool {
+	if about.Key == "" || other.Key == "" {
+		return about.Name == other.Name
+	}
+	return about.Key == other.Key || strings.HasPrefix(other.Key, about.Key+".")
+}
+
+// sameList tells whether two settings are elements of one list.
+func sameList(a, b setting.Setting) bool {
+	listOf := func(s setting.Setting) string {
+		if len(s.Origin.Path) == 0 {
+			return ""
+		}
+		return s.Origin.Path[:len(s.Origin.Path)-1].String()
+	}
+	return a.Origin.Kind == b.Origin.Kind && listOf(a) == listOf(b) && listOf(a) != ""
+}
+
+// mayDrop tells whether the dead one goes without loss: it is known what both
+// say, nothing refers to it, and it holds no list that was meant to grow.
+func mayDrop(r rule.Release, about, winner setting.Setting) bool {
+	if about.Unknown || winner.Unknown || winner.Key != about.Key {
+		return false
+	}
+	if variable, ok := strings.CutPrefix(about.Name, "env/"); ok {
+		return !mentions(r.Server, variable)
+	}
+	refused := slices.ContainsFunc(r.Line.Problems, func(p argv.Problem) bool {
+		return p.Setting != argv.NoSetting && r.Line.Settings[p.Setting].Origin.String() == about.Origin.String()
+	})
+	option, ok := r.State.Engine.Option(about.Name, r.State.Release)
+	return ok && !refused && option.NArgs != "+" && option.NArgs != "*"
+}
