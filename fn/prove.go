@@ -63,5 +63,5 @@ func (j *judged) holdsAfter(after *judged, release catalogue.Release, f finding.
 		}
 	}
 	without, with := state(others.Settings), state(slices.Concat(others.Settings, []setting.Setting{removed}))
-	return with.IsIdle(f.Rule, removed) && !without.Differs(f.Rule, with, removed)
+	return with.IsIdle(f.Rule, removed) && !without.Replaced(f.Rule, with, removed)
 }

@@ -76,6 +76,9 @@ func (s *State) Value(key string) (value any, known bool, needs []string) {
 	return value, ok, []string{given.Name}
 }
 
+// Given tells whether an option is written, by the manifest or an operator.
+func (s *State) Given(key string) bool { return s.byKey[key] != nil }
+
 // automatic is what the engine takes for an option that is not given and whose
 // parser has no default, by the first fact that tells it.
 func (s *State) automatic(option catalogue.Option) (any, bool, []string) {

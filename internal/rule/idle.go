@@ -32,13 +32,13 @@ func (r Release) IsIdle(name string, about setting.Setting) bool {
 	return restated && !r.DoesMore(about)
 }
 
-// Differs tells whether a setting that is called restated resolves to another
-// value without it: an operator may write one of its own.
-func (r Release) Differs(name string, with Release, about setting.Setting) bool {
-	if idleVerbs[name] != engine.Equals || about.Key == "" {
+// Replaced tells whether something else takes the place of a setting that is
+// called restated and is gone: an operator may write a value of its own.
+func (r Release) Replaced(name string, with Release, about setting.Setting) bool {
+	if idleVerbs[name] != engine.Equals || about.Key == "" || !r.State.Given(about.Key) {
 		return false
 	}
 	value, known, _ := r.State.Value(about.Key)
 	given, _, _ := with.State.Value(about.Key)
-	return known && !engine.Same(value, given)
+	return !known || !engine.Same(value, given)
 }
