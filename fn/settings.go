@@ -26,7 +26,7 @@ func settingsByRelease(s *server.Server, catalogued *catalogue.Engine, gathered 
 	words := s.CommandLine(gpus)
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
-	reader := argv.NewReader(catalogued, argv.Mode(s.Mode), words)
+	reader := argv.NewReader(catalogued, argv.Mode(s.Mode), words, nil)
 	return func(release catalogue.Release) ([]setting.Setting, string) {
 		line := reader.At(release)
 		for _, problem := range line.Problems {
@@ -48,6 +48,11 @@ func opaque(line argv.Line, strict bool) string {
 		}
 	}
 	if line.Opaque {
+		for _, given := range line.Settings {
+			if given.Name == "--config" {
+				return "the settings in the file of --config"
+			}
+		}
 		return "the arguments behind a variable"
 	}
 	for _, problem := range line.Problems {

@@ -76,20 +76,22 @@ type Line struct {
 	// Problems stand in the order in which the engine would report them; it
 	// reports the first alone.
 	Problems []Problem
-	// Owners holds, for each word given, the index of its setting, or NoSetting.
+	// Owners holds, for each word given and behind them for each word of the
+	// file that --config names, the index of its setting, or NoSetting.
 	Owners []int
 	// Opaque is true when a word that is decided outside the manifest stands
-	// where options could be: there may be more settings than are seen here.
+	// where options could be, or a file holds more of them that is not known:
+	// there may be more settings than are seen here.
 	Opaque bool
 }
 
 // Parse reads the words behind the program's name. Where a release cannot read
 // a word it is a stray with a problem; nothing is lost and nothing panics.
 func Parse(e *catalogue.Engine, r catalogue.Release, mode Mode, words []setting.Word) Line {
-	return grammarOf(e, r, mode).parse(words)
+	return grammarOf(e, r, mode).parse(words, nil)
 }
 
-func (g *grammar) parse(words []setting.Word) Line {
+func (g *grammar) parse(words []setting.Word, read ReadFile) Line {
 	p := &parser{grammar: g, words: words}
 	p.took = make([]taken, 0, len(words)*2/3+1)
 	p.texts = make([]string, 0, len(words))
@@ -102,7 +104,7 @@ func (g *grammar) parse(words []setting.Word) Line {
 		p.indices[i] = i
 		p.tokens[i] = token{text: words[i].Text, words: p.indices[i : i+1 : i+1], unknown: words[i].Unknown}
 	}
-	p.prepare()
+	p.prepare(read)
 	p.classify()
 	p.consume()
 	p.finish()
