@@ -8,6 +8,7 @@ package argv
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/setting"
@@ -92,13 +93,14 @@ func Parse(e *catalogue.Engine, r catalogue.Release, mode Mode, words []setting.
 }
 
 func (g *grammar) parse(words []setting.Word, read ReadFile) Line {
-	p := &parser{grammar: g, words: words}
-	p.took = make([]taken, 0, len(words)*2/3+1)
+	s := scratches.Get().(*scratch)
+	p := &parser{grammar: g, words: words, took: s.took, classes: s.classes}
 	p.texts = make([]string, 0, len(words))
 	p.places = make([]setting.Path, 0, len(words))
 	p.line.Owners = make([]int, len(words))
 	p.indices = make([]int, len(words))
-	p.tokens = make([]token, len(words), len(words)+2)
+	s.tokens = slices.Grow(s.tokens, len(words))[:len(words)]
+	p.tokens = s.tokens
 	for i := range words {
 		p.line.Owners[i] = NoSetting
 		p.indices[i] = i
@@ -108,7 +110,26 @@ func (g *grammar) parse(words []setting.Word, read ReadFile) Line {
 	p.classify()
 	p.consume()
 	p.finish()
+	s.keep(p)
 	return p.line
+}
+
+// scratch is what a reading needs only while it goes on; it serves the next one.
+type scratch struct {
+	tokens  []token
+	took    []taken
+	classes []class
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+// keep gives back what a parser used, without what it points to.
+func (s *scratch) keep(p *parser) {
+	clear(s.tokens)
+	clear(p.took)
+	clear(p.classes)
+	s.tokens, s.took, s.classes = s.tokens[:0], p.took[:0], p.classes[:0]
+	scratches.Put(s)
 }
 
 // stage orders problems as the engine meets them.
