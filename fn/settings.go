@@ -51,6 +51,11 @@ func opaque(line argv.Line, strict bool) string {
 		}
 	}
 	if line.Opaque {
+		for _, given := range line.Settings {
+			if given.Name == "--config" {
+				return "the settings in the file of --config"
+			}
+		}
 		return "the arguments behind a variable"
 	}
 	for _, problem := range line.Problems {

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ var serveOnly = []string{"--headless", "--data-parallel-start-rank", "--api-serv
 
 // classify decides for each token whether it is an option; behind -- nothing is.
 func (p *parser) classify() {
-	p.classes = make([]class, len(p.tokens))
+	p.classes = slices.Grow(p.classes, len(p.tokens))[:len(p.tokens)]
 	for i, t := range p.tokens {
 		if t.text == "--" && !t.unknown && t.dotted == nil {
 			p.classes[i] = class{kind: '-'}

@@ -217,7 +217,7 @@ func (m *madeTable) parse(line []string) Line {
 			g.required = append(g.required, o.Names[0])
 		}
 	}
-	return g.parse(wordsOf(line))
+	return g.parse(wordsOf(line), nil)
 }
 
 // compare says how a line is read differently, and whether it is refused.

@@ -8,6 +8,7 @@ package argv
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/setting"
@@ -76,37 +77,59 @@ type Line struct {
 	// Problems stand in the order in which the engine would report them; it
 	// reports the first alone.
 	Problems []Problem
-	// Owners holds, for each word given, the index of its setting, or NoSetting.
+	// Owners holds, for each word given and behind them for each word of the
+	// file that --config names, the index of its setting, or NoSetting.
 	Owners []int
 	// Opaque is true when a word that is decided outside the manifest stands
-	// where options could be: there may be more settings than are seen here.
+	// where options could be, or a file holds more of them that is not known:
+	// there may be more settings than are seen here.
 	Opaque bool
 }
 
 // Parse reads the words behind the program's name. Where a release cannot read
 // a word it is a stray with a problem; nothing is lost and nothing panics.
 func Parse(e *catalogue.Engine, r catalogue.Release, mode Mode, words []setting.Word) Line {
-	return grammarOf(e, r, mode).parse(words)
+	return grammarOf(e, r, mode).parse(words, nil)
 }
 
-func (g *grammar) parse(words []setting.Word) Line {
-	p := &parser{grammar: g, words: words}
-	p.took = make([]taken, 0, len(words)*2/3+1)
+func (g *grammar) parse(words []setting.Word, read ReadFile) Line {
+	s := scratches.Get().(*scratch)
+	p := &parser{grammar: g, words: words, took: s.took, classes: s.classes}
 	p.texts = make([]string, 0, len(words))
 	p.places = make([]setting.Path, 0, len(words))
 	p.line.Owners = make([]int, len(words))
 	p.indices = make([]int, len(words))
-	p.tokens = make([]token, len(words), len(words)+2)
+	s.tokens = slices.Grow(s.tokens, len(words))[:len(words)]
+	p.tokens = s.tokens
 	for i := range words {
 		p.line.Owners[i] = NoSetting
 		p.indices[i] = i
 		p.tokens[i] = token{text: words[i].Text, words: p.indices[i : i+1 : i+1], unknown: words[i].Unknown}
 	}
-	p.prepare()
+	p.prepare(read)
 	p.classify()
 	p.consume()
 	p.finish()
+	s.keep(p)
 	return p.line
+}
+
+// scratch is what a reading needs only while it goes on; it serves the next one.
+type scratch struct {
+	tokens  []token
+	took    []taken
+	classes []class
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{} }}
+
+// keep gives back what a parser used, without what it points to.
+func (s *scratch) keep(p *parser) {
+	clear(s.tokens)
+	clear(p.took)
+	clear(p.classes)
+	s.tokens, s.took, s.classes = s.tokens[:0], p.took[:0], p.classes[:0]
+	scratches.Put(s)
 }
 
 // stage orders problems as the engine meets them.

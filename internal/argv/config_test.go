@@ -36,6 +36,9 @@ func TestKeysOfJSONOptions(t *testing.T) {
 		{"vllm", "0.21.0", "--eplb-config", `{"window_size":0}`, refused},
 		{"vllm", "0.21.0", "--structured-outputs-config", `{"disable_any_whitespace":true}`, refused},
 		{"vllm", "0.21.0", "--structured-outputs-config", `{"disable_any_whitespace":true,"backend":"xgrammar"}`, ""},
+		{"vllm", "0.27.1", "--quantization-config", `{"linear":{}}`, ""},
+		{"vllm", "0.27.1", "--quantization-config", `{"method":"fp8"}`, refused},
+		{"vllm", "0.27.1", "--quantization-config", `None`, ""},
 		{"vllm", "0.33.0", "--compilation-config", `{"backend":7}`, ""}, // behind what was read
 		{"vllm", "0.33.0", "--speculative-config", `{"nope":1}`, ""},
 		{"sglang", "0.5.18", "--cuda-graph-config", `{"decode":{"backend":"full"}}`, ""},

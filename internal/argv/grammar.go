@@ -102,6 +102,11 @@ type dialect struct {
 	keyValues       bool // dictionaries may be written a=1,b=2
 	namesLogLevel   bool // the log level must be one of Python's
 
+	fileLists    bool // a list in the file of --config is several words
+	fileObjects  bool // … an object is JSON, where both were texts of Python
+	fileOff      bool // … false is --no-x
+	fileByAction bool // … true is a word where the option is no switch
+
 	levelKey string // the key that -O3 sets where that is dotted
 	// choicesBefore is the last release whose lists of choices hold no value
 	// as the text "None".
@@ -114,7 +119,10 @@ func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
 		return ok && r.Index >= first.Index
 	}
 	if e.Name != "vllm" {
-		return dialect{namesLogLevel: since("0.5.11"), strictLists: true}
+		return dialect{
+			namesLogLevel: since("0.5.11"), strictLists: true,
+			fileLists: true, fileObjects: since("0.5.14"), fileByAction: since("0.5.8"),
+		}
 	}
 	d := dialect{
 		vllm:            true,
@@ -133,6 +141,9 @@ func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
 		noneIsNoChoice:  since("0.8.5"),
 		noneIsChoice:    since("0.31.0"),
 		expandsNumbers:  since("0.20.0"),
+		fileLists:       since("0.10.2"),
+		fileObjects:     since("0.16.0"),
+		fileOff:         since("0.28.0"),
 		keyValues:       since("0.8.5") && !since("0.10.0"),
 	}
 	if since("0.11.1") {

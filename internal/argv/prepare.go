@@ -9,15 +9,16 @@ import (
 )
 
 // prepare does what the engines do to a line before argparse sees it.
-func (p *parser) prepare() {
-	if !p.dialect.vllm {
-		if p.mode == Serve {
-			p.prepareSGLangServe()
-		}
-		return
-	}
-	if p.mode == Serve {
+func (p *parser) prepare(read ReadFile) {
+	switch {
+	case p.dialect.vllm && p.mode == Serve:
 		p.moveModel()
+	case !p.dialect.vllm && p.mode == Serve:
+		p.prepareSGLangServe()
+	}
+	p.expandFile(read)
+	if !p.dialect.vllm {
+		return
 	}
 	p.normalize()
 	if p.dialect.dotted {

@@ -18,6 +18,7 @@ type Reader struct {
 	engine *catalogue.Engine
 	mode   Mode
 	words  []setting.Word
+	read   ReadFile
 
 	mu       sync.Mutex
 	readings []reading
@@ -30,9 +31,10 @@ type reading struct {
 	line    Line
 }
 
-// NewReader returns a reader of the words behind a program's name.
-func NewReader(e *catalogue.Engine, mode Mode, words []setting.Word) *Reader {
-	return &Reader{engine: e, mode: mode, words: words}
+// NewReader returns a reader of the words behind a program's name. The file of
+// --config is read by read, which may be nil, with the same answer at each call.
+func NewReader(e *catalogue.Engine, mode Mode, words []setting.Word, read ReadFile) *Reader {
+	return &Reader{engine: e, mode: mode, words: words, read: read}
 }
 
 // At returns what Parse does for a release. The caller may write to the
@@ -49,7 +51,7 @@ func (r *Reader) At(release catalogue.Release) Line {
 	recorded := *g
 	questions := &asked{table: g.options}
 	recorded.options = questions
-	known := reading{g, questions, recorded.parse(r.words)}
+	known := reading{g, questions, recorded.parse(r.words, r.read)}
 	r.readings = append(r.readings, known)
 	return known.at(g)
 }

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,7 @@ func TestReaderReadsAsParseDoes(t *testing.T) {
 			e, err := catalogue.Load(v.Engine)
 			require.NoError(t, err)
 			words := wordsOf(v.Argv)
-			reader := NewReader(e, v.Mode, words)
+			reader := NewReader(e, v.Mode, words, nil)
 			for _, r := range e.Releases {
 				require.Equal(t, Parse(e, r, v.Mode, words), reader.At(r), "%s %s", v.ID, r)
 				lines++
@@ -33,7 +34,7 @@ func TestReaderReadsAsParseDoes(t *testing.T) {
 func TestReaderGivesSettingsToWriteTo(t *testing.T) {
 	e, err := catalogue.Load("sglang")
 	require.NoError(t, err)
-	reader := NewReader(e, Launch, wordsOf([]string{"--model-path", "m", "--tp", "2"}))
+	reader := NewReader(e, Launch, wordsOf([]string{"--model-path", "m", "--tp", "2"}), nil)
 	first := reader.At(e.Newest())
 	first.Settings[1].Held = "held"
 	require.Empty(t, reader.At(e.Newest()).Settings[1].Held)
@@ -44,7 +45,7 @@ func BenchmarkReaderOverAllReleases(b *testing.B) {
 	e, err := catalogue.Load("vllm")
 	require.NoError(b, err)
 	for b.Loop() {
-		reader := NewReader(e, Serve, benchLine)
+		reader := NewReader(e, Serve, benchLine, nil)
 		for _, r := range e.Releases {
 			reader.At(r)
 		}
@@ -58,5 +59,21 @@ func BenchmarkParseOverAllReleases(b *testing.B) {
 		for _, r := range e.Releases {
 			Parse(e, r, Serve, benchLine)
 		}
+	}
+}
+
+// The cost of one server must not depend on how many there are.
+func BenchmarkServers(b *testing.B) {
+	e, err := catalogue.Load("vllm")
+	require.NoError(b, err)
+	for _, servers := range []int{1, 10, 100} {
+		b.Run(fmt.Sprint(servers), func(b *testing.B) {
+			for b.Loop() {
+				for range servers {
+					Parse(e, e.Newest(), Serve, benchLine)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*servers), "ns/server")
+		})
 	}
 }

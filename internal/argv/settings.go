@@ -244,7 +244,7 @@ func (p *parser) reportExtras() {
 
 // reportMissing reports options and the model that must be given and are not.
 func (p *parser) reportMissing() {
-	if p.line.Opaque || p.winner("--config") != NoSetting {
+	if p.line.Opaque {
 		return
 	}
 	for _, flag := range p.required {

@@ -51,7 +51,7 @@ type Reader struct {
 func NewReader(e *catalogue.Engine, k *engine.Knowledge, mode argv.Mode, words []setting.Word) *Reader {
 	return &Reader{
 		engine: e, knowledge: k, mode: mode, words: words,
-		written: argv.NewReader(e, mode, words), renamed: map[string]*argv.Reader{},
+		written: argv.NewReader(e, mode, words, nil), renamed: map[string]*argv.Reader{},
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *Reader) rewrittenAt(release catalogue.Release, words []setting.Word) ar
 	}
 	known := r.renamed[text.String()]
 	if known == nil {
-		known = argv.NewReader(r.engine, r.mode, words)
+		known = argv.NewReader(r.engine, r.mode, words, nil)
 		r.renamed[text.String()] = known
 	}
 	return known.At(release)
