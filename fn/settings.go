@@ -27,7 +27,7 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 	words := s.CommandLine(gpus)
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
-	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words)
+	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words, configFiles(s))
 	return func(release catalogue.Release) rule.Reading {
 		reading, line := reader.Read(release)
 		for _, problem := range line.Problems {
@@ -35,9 +35,24 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 				line.Settings[problem.Setting].Held = "the parser refuses it"
 			}
 		}
+		markRead(line)
 		reading.Settings = slices.Concat(line.Settings, variables)
 		reading.Opaque = opaque(line, gathered.Span.Exact && !fork)
 		return reading
+	}
+}
+
+// markRead takes the key from --config where its file was read: then it hides
+// nothing.
+func markRead(line argv.Line) {
+	fromFile := func(s setting.Setting) bool { return s.Origin.Kind == setting.ConfigFile }
+	if !slices.ContainsFunc(line.Settings, fromFile) {
+		return
+	}
+	for i := range line.Settings {
+		if line.Settings[i].Key == "config" {
+			line.Settings[i].Key = ""
+		}
 	}
 }
 

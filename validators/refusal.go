@@ -38,7 +38,7 @@ func refusal(r rule.Release, meta rule.Meta, problem argv.Problem) (finding.Find
 		f.Setting = plainFlag(problem.Flag)
 		return f, true
 	}
-	return f, f.Origin.Path != nil
+	return f, f.Origin.Stands()
 }
 
 // ofField adds to a message where the replacement of a typed field belongs.

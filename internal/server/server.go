@@ -58,6 +58,7 @@ type Server struct {
 	Annotations map[string]string
 
 	commandLine func(gpuCount *int64) []setting.Word
+	configMaps  configMaps
 }
 
 // GPUs is what one replica of the server asks for.
@@ -127,8 +128,12 @@ func Find(items []*stream.Item) ([]*Server, error) {
 		return nil, err
 	}
 	addressed, err := services(items)
+	if err != nil {
+		return nil, err
+	}
+	files, err := readConfigMaps(items)
 	for _, s := range servers {
-		s.CronJobs, s.Services = jobs, addressed
+		s.CronJobs, s.Services, s.configMaps = jobs, addressed, files
 	}
 	return servers, err
 }
