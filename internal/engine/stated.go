@@ -46,6 +46,11 @@ func (k *Knowledge) With(entries []*yaml.Node, engine *catalogue.Engine) (*Knowl
 	return with, nil
 }
 
+// States tells whether a user states a fact about a setting.
+func (k *Knowledge) States(setting string) bool {
+	return slices.ContainsFunc(k.bySetting[setting], func(f *Fact) bool { return f.Stated })
+}
+
 func (k *Knowledge) add(fact *Fact) {
 	k.Facts = append(k.Facts, fact)
 	for _, setting := range fact.Settings {

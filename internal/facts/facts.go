@@ -6,6 +6,7 @@ package facts
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,17 @@ type Gathered struct {
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
 	Disagreements []Disagreement
+}
+
+// Adds tells whether a fork or a plugin adds a name, by the patterns under Knows.
+func (g *Gathered) Adds(name string) bool {
+	return slices.ContainsFunc(g.Knows, func(pattern string) bool {
+		if strings.HasPrefix(pattern, "--") {
+			pattern = strings.ReplaceAll(pattern, "_", "-")
+		}
+		matched, err := path.Match(pattern, name)
+		return err == nil && matched
+	})
 }
 
 // settledBy names the field that would make a fact known, where that is not
