@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/facts"
@@ -231,7 +232,7 @@ func (s *State) lookup(name string, about setting.Setting) (any, bool, []string)
 			return "", true, nil
 		}
 		return variable.Value(), !variable.Unknown, []string{variable.Name}
-	case dotted && s.Engine.KnownKey(root):
+	case dotted && !slices.Contains(FactRoots, root):
 		return s.member(root, member)
 	case dotted:
 		fact, ok := s.Facts[name]
