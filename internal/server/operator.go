@@ -5,9 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/trimtab/trimtab/engines"
 	"github.com/trimtab/trimtab/internal/finding"
 )
 
@@ -48,18 +45,8 @@ func (o *operator) owns(object finding.Object) bool {
 }
 
 var llmkubeTable = sync.OnceValues(func() (*operator, error) {
-	const file = "operators/llmkube.yaml"
-	data, err := engines.Files.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
 	table := &operator{}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(table); err != nil {
-		return nil, fmt.Errorf("engines/%s: %w", file, err)
-	}
-	return table, nil
+	return table, decodeTable("llmkube.yaml", table)
 })
 
 func loadOperator(name string) (*operator, error) {
