@@ -78,6 +78,8 @@ type GPUs struct {
 	Whole *bool
 	// Vendor is nvidia, amd, intel or empty.
 	Vendor string
+	// Card is the name of the devices where the manifest asks for it by name.
+	Card string
 	// Source says where the count stands: spec.hardware.gpu.count of Model x.
 	Source string
 	// Ignored is a count in spec.resources.gpu that the operator does not use
@@ -167,20 +169,20 @@ func (in *input) complete(servers []*Server) error {
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
-// manifest of a server.
+// manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/")
+	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/")
 }
 
 // look finds the servers of one object, and what is there beside them.
 func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, error) {
 	object := objectOf(root)
-	operator, err := loadOperator("llmkube")
+	operators, err := loadOperators()
 	if err != nil {
 		return nil, nil, err
 	}
-	if operator.owns(object) {
-		server, err := llmkubeServer(item, root, object, operator, &in.models)
+	if llmkube := operators["llmkube"]; llmkube.owns(object) {
+		server, err := llmkubeServer(item, root, object, llmkube, &in.models)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -188,6 +190,12 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 			return nil, []Left{{Item: item, Object: object, Path: setting.Path{"spec"}, Why: llmkubeLeft(root)}}, nil
 		}
 		return []*Server{server}, nil, nil
+	}
+	for _, name := range resourceTables {
+		if table := operators[name]; table.owns(object) {
+			servers, left := table.servers(item, root, object)
+			return servers, left, nil
+		}
 	}
 	var servers []*Server
 	var left []Left

@@ -25,8 +25,15 @@ type typed struct {
 // words are those of the rows, in their order, then what the user adds.
 func (t *typed) words(gpuCount *int64) []setting.Word {
 	var line []setting.Word
+	written := false
 	for _, r := range t.runtime.Rows {
+		if r.Args {
+			line, written = append(line, t.extra...), true
+		}
 		line = append(line, t.rowWords(r, gpuCount)...)
+	}
+	if written {
+		return line
 	}
 	return append(line, t.extra...)
 }
@@ -48,6 +55,8 @@ func (t *typed) rowWords(r row, gpuCount *int64) []setting.Word {
 		return nil
 	case r.Always != nil:
 		return t.operatorWords(r)
+	case r.When == "switch":
+		return t.switchWords(r)
 	}
 	for _, name := range r.Fields {
 		node, path := field(t.spec, t.path, name)
@@ -103,12 +112,29 @@ func fieldWords(r row, node *yaml.Node, path setting.Path) ([]setting.Word, bool
 		if v == "auto" {
 			return nil, false
 		}
-	case "above-one":
-		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n <= 1 {
+	case "above-one", "above-zero":
+		least := map[string]int64{"above-one": 2, "above-zero": 1}[r.When]
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n < least {
 			return nil, false
 		}
 	}
 	return []setting.Word{word(r.Flag), word(v)}, true
+}
+
+// switchWords writes a switch in its one or its other form, also where no field
+// is set.
+func (t *typed) switchWords(r row) []setting.Word {
+	off := "--no-" + strings.TrimPrefix(r.Flag, "--")
+	for _, name := range r.Fields {
+		node, path := field(t.spec, t.path, name)
+		switch text(node) {
+		case "true": // without the field the operator writes the other form
+			return []setting.Word{{Text: r.Flag, Origin: setting.BoundTo(path)}}
+		case "false":
+			return []setting.Word{{Text: off, Origin: setting.Origin{Kind: setting.Field, Path: path}}}
+		}
+	}
+	return []setting.Word{{Text: off, Origin: setting.Origin{Kind: setting.Operator, Name: t.operator}}}
 }
 
 // derivedFromGPUs writes the GPU count behind the flag when it is above one and
