@@ -60,9 +60,12 @@ func (j *judged) stopEdits(why string) {
 }
 
 // holdSources takes the action from all findings in the sources that must not
-// be edited.
+// be edited, and leaves the jobs there as they are.
 func (j *judgements) holdSources(held map[*stream.Source]string) {
 	for i := range j.servers {
+		j.servers[i].generated = slices.DeleteFunc(j.servers[i].generated, func(g generated) bool {
+			return g.stands != nil && held[g.stands.Source] != ""
+		})
 		if why := held[j.servers[i].Item.Source]; why != "" {
 			j.servers[i].stopEdits(why)
 		}

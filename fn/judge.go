@@ -25,6 +25,9 @@ type judgements struct {
 	servers []judged
 	// tiered is true when a server has a cache tier that wants a job.
 	tiered bool
+	items  []*stream.Item
+	// presence remembers which objects of a record are among the items.
+	presence map[string]bool
 }
 
 // judged is one server with what was found.
@@ -60,7 +63,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 	if err != nil {
 		return nil, err
 	}
-	all := &judgements{}
+	all := &judgements{items: items}
 	rules := validators.All()
 	for _, s := range servers {
 		if wanted != nil && !wanted[at[s.Item]] {
@@ -80,8 +83,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		all.servers = append(all.servers, *one)
 	}
 	all.settleExceptions()
-	all.settleTiers()
-	return all, nil
+	return all, all.settleTiers()
 }
 
 // settleExceptions: an annotation speaks for all servers of its object, so an

@@ -80,6 +80,7 @@ type attempted struct {
 }
 
 func attempt(in Input, judged *judgements) (*attempted, error) {
+	judged.followTiers()
 	changes, err := change(in, judged)
 	if err != nil || len(changes.bytes) == 0 {
 		return &attempted{changes: changes}, err

@@ -6,6 +6,7 @@ package server
 
 import (
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -51,8 +52,9 @@ type Server struct {
 	ServiceLinks *bool
 	// Services are those of the whole input that have an address.
 	Services []finding.Object
-	// CronJobs are those of the whole input: one of them may prune a volume.
-	CronJobs []CronJob
+	// VolumeUsers are the containers of the whole input that mount a volume which
+	// outlives them, the server's own among them. The error is one of decoding.
+	VolumeUsers func() ([]VolumeUser, error)
 
 	Labels      map[string]string
 	Annotations map[string]string
@@ -122,13 +124,10 @@ func Find(items []*stream.Item) ([]*Server, error) {
 	if len(servers) == 0 {
 		return nil, nil
 	}
-	jobs, err := cronJobs(items)
-	if err != nil {
-		return nil, err
-	}
+	users := sync.OnceValues(func() ([]VolumeUser, error) { return volumeUsers(items) })
 	addressed, err := services(items)
 	for _, s := range servers {
-		s.CronJobs, s.Services = jobs, addressed
+		s.VolumeUsers, s.Services = users, addressed
 	}
 	return servers, err
 }
