@@ -17,7 +17,8 @@ import (
 type changes struct {
 	bytes map[*stream.Source][]byte
 	items map[place]bool
-	// refused are the findings, by server and identity, whose edit cannot be made.
+	// refused are the findings, by server and identity, whose edit cannot be made
+	// or is given up.
 	refused map[string]bool
 }
 
@@ -71,6 +72,15 @@ func (j *judgements) generatedBySource() map[*stream.Source][]generated {
 		}
 	}
 	return index
+}
+
+// addStopped adds the findings whose edits were given up to those refused.
+func (made *changes) addStopped(all *judgements) {
+	for i := range all.servers {
+		for id := range all.servers[i].stopped {
+			made.refused[all.servers[i].key()+id] = true
+		}
+	}
 }
 
 // byItem are the servers that each item describes.

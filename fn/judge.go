@@ -33,6 +33,8 @@ type judgements struct {
 // judged is one server with what was found.
 type judged struct {
 	*server.Server
+	// id tells the server apart in every reading of the input.
+	id       string
 	facts    *facts.Gathered
 	engine   *catalogue.Engine
 	known    *engine.Knowledge
@@ -40,6 +42,9 @@ type judged struct {
 	settings []setting.Setting
 	readAt   readAt
 	findings []finding.Finding
+	// stopped are the findings, by identity, that are not edited although a rule
+	// would.
+	stopped map[string]bool
 	// undecided lack a fact; their Needs name it.
 	undecided []finding.Finding
 	// generated are the objects that findings add, renew or take away.
@@ -65,7 +70,11 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 	}
 	all := &judgements{items: items}
 	rules := validators.All()
+	times := map[string]int{}
 	for _, s := range servers {
+		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
+		times[id]++
+		id += "\x00" + strconv.Itoa(times[id]) + "\x00"
 		if wanted != nil && !wanted[at[s.Item]] {
 			continue
 		}
@@ -80,6 +89,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if err != nil {
 			return nil, err
 		}
+		one.id = id
 		all.servers = append(all.servers, *one)
 	}
 	all.settleExceptions()
@@ -270,10 +280,9 @@ func (j *judgements) stillOpen(made *changes) []openEdit {
 	return acting
 }
 
-// key tells the servers of one input apart, in every reading of it.
-func (j *judged) key() string {
-	return strings.Join([]string{j.Item.Source.Name, strconv.Itoa(j.Item.Index), strconv.Itoa(j.Item.Element), j.Path.String()}, "\x00") + "\x00"
-}
+// key tells the servers of one input apart, in every reading of it: by source
+// and object, of which there may be several of one name.
+func (j *judged) key() string { return j.id }
 
 // byKey finds the servers of one reading in another.
 func (j *judgements) byKey() map[string]*judged {

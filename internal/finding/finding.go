@@ -78,6 +78,9 @@ type Finding struct {
 	Places []setting.Path
 	// Edits are what Set and Add do.
 	Edits []Edit
+	// Coupled is true for an edit that another one of its group calls for: by
+	// itself the setting is in order.
+	Coupled bool
 	// Tier is the cache tier that wants a job to prune it; nil elsewhere.
 	Tier *Tier
 
