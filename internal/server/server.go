@@ -6,6 +6,7 @@ package server
 
 import (
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -59,8 +60,9 @@ type Server struct {
 	ServiceLinks *bool
 	// Services are those of the whole input that have an address.
 	Services []finding.Object
-	// CronJobs are those of the whole input: one of them may prune a volume.
-	CronJobs []CronJob
+	// VolumeUsers are the containers of the whole input that mount a volume which
+	// outlives them, the server's own among them. The error is one of decoding.
+	VolumeUsers func() ([]VolumeUser, error)
 
 	Labels      map[string]string
 	Annotations map[string]string
@@ -153,16 +155,13 @@ type input struct {
 
 // complete tells the servers of what stands beside them.
 func (in *input) complete(servers []*Server) error {
-	jobs, err := cronJobs(in.items)
-	if err != nil {
-		return err
-	}
+	users := sync.OnceValues(func() ([]VolumeUser, error) { return volumeUsers(in.items) })
 	addressed, err := services(in.items)
 	if err != nil {
 		return err
 	}
 	for _, s := range servers {
-		s.CronJobs, s.Services, s.configMaps = jobs, addressed, configMaps{in.items}
+		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
 	}
 	return nil
 }
