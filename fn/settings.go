@@ -27,7 +27,7 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 	words := s.CommandLine(gpus)
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
-	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words)
+	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words, configFiles(s))
 	return func(release catalogue.Release) rule.Reading {
 		reading, line := reader.Read(release)
 		for _, problem := range line.Problems {
@@ -35,16 +35,62 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 				line.Settings[problem.Setting].Held = "the parser refuses it"
 			}
 		}
-		reading.Settings = slices.Concat(line.Settings, variables)
-		reading.Opaque = opaque(line, gathered.Span.Exact && !fork)
+		markRead(line)
+		added := func(flag string) bool { return gathered.Adds(flag) || known.States(flag) }
+		reading.Settings = slices.Concat(line.Settings, addedSettings(line, added), variables)
+		reading.Opaque = opaque(line, gathered.Span.Exact && !fork, added)
 		return reading
+	}
+}
+
+// addedSettings are the options that a fork or a plugin adds, which the parser of
+// the release does not know: each with the words behind it.
+func addedSettings(line argv.Line, added func(string) bool) []setting.Setting {
+	var settings []setting.Setting
+	for _, problem := range line.Problems {
+		flag := dashed(problem.Flag)
+		if problem.Kind != argv.Unknown || !added(flag) {
+			continue
+		}
+		spelled, value, attached := strings.Cut(problem.Words[0].Text, "=")
+		s := setting.Setting{Name: flag, Spelled: spelled, Origin: problem.Words[0].Origin}
+		if attached {
+			s.Values = []string{value}
+		}
+		for i, word := range problem.Words {
+			if i > 0 {
+				s.Values = append(s.Values, word.Text)
+			}
+			s.Unknown = s.Unknown || word.Unknown
+			if word.Origin.Path != nil {
+				s.Places = append(s.Places, word.Origin.Path)
+			}
+		}
+		settings = append(settings, s)
+	}
+	return settings
+}
+
+func dashed(flag string) string { return strings.ReplaceAll(flag, "_", "-") }
+
+// markRead takes the key from --config where its file was read: then it hides
+// nothing.
+func markRead(line argv.Line) {
+	fromFile := func(s setting.Setting) bool { return s.Origin.Kind == setting.ConfigFile }
+	if !slices.ContainsFunc(line.Settings, fromFile) {
+		return
+	}
+	for i := range line.Settings {
+		if line.Settings[i].Key == "config" {
+			line.Settings[i].Key = ""
+		}
 	}
 }
 
 // opaque names what keeps the rest of a command line from being known: a word
 // that may hold options, or one that the parser of the release refuses. On a
 // fork, and where the release is not known, an unknown option may be in order.
-func opaque(line argv.Line, strict bool) string {
+func opaque(line argv.Line, strict bool, added func(string) bool) string {
 	for _, stray := range line.Stray {
 		if line.Opaque && stray.Unknown {
 			return "the arguments behind " + stray.Text
@@ -59,8 +105,8 @@ func opaque(line argv.Line, strict bool) string {
 		return "the arguments behind a variable"
 	}
 	for _, problem := range line.Problems {
-		if problem.Kind == argv.MissingOption {
-			continue // it says nothing about the words that are there
+		if problem.Kind == argv.MissingOption || problem.Kind == argv.Unknown && added(dashed(problem.Flag)) {
+			continue // it says nothing about the other words
 		}
 		if strict || problem.Kind == argv.Ambiguous {
 			return "arguments that the parser takes (" + problem.Message + ")"

@@ -161,7 +161,7 @@ func settingsOf(findings []finding.Finding) []string {
 // what is reached; a change may not lower them.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
-	for name, floor := range map[string]int{"mutated-sglang": 1023, "real-sglang": 74, "mutated-vllm": 1511, "real-vllm": 393} {
+	for name, floor := range map[string]int{"mutated-sglang": 1024, "real-sglang": 74, "mutated-vllm": 1558, "real-vllm": 393} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			same, sameClass, refused := 0, 0, 0

@@ -2,7 +2,6 @@ package validators
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ func refusal(r rule.Release, meta rule.Meta, problem argv.Problem) (finding.Find
 		f.Setting = plainFlag(problem.Flag)
 		return f, true
 	}
-	return f, f.Origin.Path != nil
+	return f, f.Origin.Stands()
 }
 
 // ofField adds to a message where the replacement of a typed field belongs.
@@ -82,12 +81,10 @@ func parserProof(r rule.Release, versions string) []finding.Evidence {
 	}}
 }
 
-// adds tells whether the config says that a fork or a plugin adds a name.
+// adds tells whether the config says that a fork or a plugin adds a name, or
+// states a fact about it.
 func adds(r rule.Release, name string) bool {
-	return slices.ContainsFunc(r.Facts.Knows, func(pattern string) bool {
-		matched, err := path.Match(plainFlag(pattern), name)
-		return err == nil && matched
-	})
+	return r.Facts.Adds(name) || r.State.Knowledge.States(name)
 }
 
 // isFork tells whether the image is not the engine's own: it may know more.

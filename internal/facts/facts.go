@@ -6,6 +6,7 @@ package facts
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,17 @@ type Gathered struct {
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
 	Disagreements []Disagreement
+}
+
+// Adds tells whether a fork or a plugin adds a name, by the patterns under Knows.
+func (g *Gathered) Adds(name string) bool {
+	return slices.ContainsFunc(g.Knows, func(pattern string) bool {
+		if strings.HasPrefix(pattern, "--") {
+			pattern = strings.ReplaceAll(pattern, "_", "-")
+		}
+		matched, err := path.Match(pattern, name)
+		return err == nil && matched
+	})
 }
 
 // settledBy names the field that would make a fact known, where that is not
@@ -138,7 +150,7 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	if s.GPUs.Ignored != nil {
 		g.tell("gpu.count", *s.GPUs.Ignored, "spec.resources.gpu, which the operator does not use")
 	}
-	if g.contested("gpu.count") || choosesDevices(s) {
+	if g.Contested("gpu.count") || choosesDevices(s) {
 		return // which devices the container sees is not known then
 	}
 	g.tell("gpu.indexes", indexes(*s.GPUs.Count), s.GPUs.Source)
@@ -147,8 +159,8 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	}
 }
 
-// contested tells whether two sources tell a fact differently.
-func (g *Gathered) contested(name string) bool {
+// Contested tells whether two sources tell a fact differently.
+func (g *Gathered) Contested(name string) bool {
 	return slices.ContainsFunc(g.Disagreements, func(d Disagreement) bool { return d.Fact == name })
 }
 

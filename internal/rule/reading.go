@@ -42,16 +42,18 @@ type Reader struct {
 	knowledge *engine.Knowledge
 	mode      argv.Mode
 	words     []setting.Word
+	files     argv.ReadFile
 	written   *argv.Reader
 	// renamed are the readers of the line with renames made, by its text.
 	renamed map[string]*argv.Reader
 }
 
-// NewReader returns a reader of the words behind a program's name.
-func NewReader(e *catalogue.Engine, k *engine.Knowledge, mode argv.Mode, words []setting.Word) *Reader {
+// NewReader returns a reader of the words behind a program's name; files reads
+// what --config names.
+func NewReader(e *catalogue.Engine, k *engine.Knowledge, mode argv.Mode, words []setting.Word, files argv.ReadFile) *Reader {
 	return &Reader{
-		engine: e, knowledge: k, mode: mode, words: words,
-		written: argv.NewReader(e, mode, words, nil), renamed: map[string]*argv.Reader{},
+		engine: e, knowledge: k, mode: mode, words: words, files: files,
+		written: argv.NewReader(e, mode, words, files), renamed: map[string]*argv.Reader{},
 	}
 }
 
@@ -82,7 +84,7 @@ func (r *Reader) rewrittenAt(release catalogue.Release, words []setting.Word) ar
 	}
 	known := r.renamed[text.String()]
 	if known == nil {
-		known = argv.NewReader(r.engine, r.mode, words, nil)
+		known = argv.NewReader(r.engine, r.mode, words, r.files)
 		r.renamed[text.String()] = known
 	}
 	return known.At(release)

@@ -63,7 +63,7 @@ type Verdict struct {
 func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) []finding.Finding {
 	var found []finding.Finding
 	for _, about := range r.State.Settings {
-		if about.Origin.Path == nil || about.Held != "" {
+		if !about.Origin.Stands() || about.Held != "" {
 			continue
 		}
 		if judgement, ok := decisive(r.judge(about, meta, verb)); ok {
@@ -139,6 +139,8 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 	}
 	f.Proposed = verdict.Proposed
 	switch release := r.State.Release; {
+	case about.Origin.Path == nil:
+		f.Message += " (it stands in " + about.Origin.Name + ")"
 	case judgement.Fact.MayEdit(release):
 		f.Action = verdict.Action
 	case judgement.Fact.Verified():

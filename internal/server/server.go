@@ -58,6 +58,7 @@ type Server struct {
 	Annotations map[string]string
 
 	commandLine func(gpuCount *int64) []setting.Word
+	configMaps  configMaps
 }
 
 // GPUs is what one replica of the server asks for.
@@ -127,10 +128,13 @@ func Find(items []*stream.Item) ([]*Server, error) {
 		return nil, err
 	}
 	addressed, err := services(items)
-	for _, s := range servers {
-		s.CronJobs, s.Services = jobs, addressed
+	if err != nil {
+		return nil, err
 	}
-	return servers, err
+	for _, s := range servers {
+		s.CronJobs, s.Services, s.configMaps = jobs, addressed, configMaps{items}
+	}
+	return servers, nil
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every

@@ -16,6 +16,10 @@ import (
 type Mount struct {
 	Path, SubPath   string
 	Claim, HostPath string
+	// ConfigMap is the one whose keys are mounted, Keys the keys by their paths
+	// where the volume lists them.
+	ConfigMap string
+	Keys      map[string]string
 }
 
 // Pod is what a helper pod must share with a server's to reach its volumes and
@@ -72,6 +76,9 @@ func mounts(volumes, volumeMounts *yaml.Node) []Mount {
 		volume := named(volumes, text(at(element, "name")))
 		mount.Claim = text(at(volume, "persistentVolumeClaim", "claimName"))
 		mount.HostPath = text(at(volume, "hostPath", "path"))
+		if source := at(volume, "configMap"); source != nil {
+			mount.ConfigMap, mount.Keys = text(at(source, "name")), keysOf(source)
+		}
 		list = append(list, mount)
 	}
 	return list

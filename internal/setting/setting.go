@@ -50,6 +50,8 @@ const (
 	Env      OriginKind = "env"      // an entry of a container's env
 	Operator OriginKind = "operator" // written by the operator, in no manifest
 	Default  OriginKind = "default"  // the engine's own default
+	// ConfigFile is a file that --config names.
+	ConfigFile OriginKind = "config-file"
 )
 
 // Origin is where a setting, or one word of it, stands.
@@ -60,6 +62,10 @@ type Origin struct {
 	// Name is how an origin without a path is printed: "llmkube" or "default".
 	Name string
 }
+
+// Stands tells whether somebody wrote the setting, and could write it otherwise:
+// it is not one that an operator or the engine adds.
+func (o Origin) Stands() bool { return o.Path != nil || o.Kind == ConfigFile }
 
 // String prints the path, or the name of an origin that stands in no manifest.
 func (o Origin) String() string {
