@@ -76,3 +76,29 @@ func TestFactsAndOptionsOfOneName(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, []string{"model.name"}, needs)
 }
+
+func TestKeysOfAJSONOption(t *testing.T) {
+	vllm, err := catalogue.Load("vllm")
+	require.NoError(t, err)
+	newest := vllm.Releases[len(vllm.Releases)-1]
+	whole := setting.Setting{Name: "--compilation-config", Key: "compilation_config", Values: []string{`{"mode": 3, "backend": "eager"}`}}
+	dotted := setting.Setting{Name: "--compilation-config.mode", Key: "compilation_config.mode", Values: []string{"3"}}
+	for _, c := range []struct {
+		given []setting.Setting
+		want  []any
+	}{
+		{nil, []any{}},
+		{[]setting.Setting{whole}, []any{"backend", "mode"}},
+		{[]setting.Setting{dotted}, []any{"mode"}},
+	} {
+		s := NewState(vllm, &Knowledge{}, newest, c.given, facts.Set{}, "")
+		keys, ok, _ := s.lookup("keys.compilation_config", setting.Setting{})
+		require.True(t, ok)
+		require.Equal(t, c.want, keys)
+	}
+	hidden := setting.Setting{Name: "--compilation-config", Key: "compilation_config", Unknown: true}
+	s := NewState(vllm, &Knowledge{}, newest, []setting.Setting{hidden}, facts.Set{}, "")
+	_, ok, needs := s.lookup("keys.compilation_config", setting.Setting{})
+	require.False(t, ok)
+	require.Equal(t, []string{"--compilation-config"}, needs)
+}

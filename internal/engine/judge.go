@@ -214,7 +214,7 @@ func (s *State) evaluate(expression string, about setting.Setting) (outcome, err
 }
 
 // lookup resolves a name of a condition: `value` (the setting's own text),
-// given.KEY, env.NAME, a member of a JSON option, a fact, a definition, or a
+// given.KEY, keys.KEY (the names in a JSON option), env.NAME, a member of a JSON option, a fact, a definition, or a
 // setting by its key. A definition may bear a setting's key: it then tells what
 // the engine makes of that setting, and within it the key is the setting as
 // given.
@@ -226,6 +226,8 @@ func (s *State) lookup(name string, about setting.Setting) (any, bool, []string)
 	switch {
 	case root == "given":
 		return s.given(member)
+	case root == "keys":
+		return s.keys(member)
 	case root == "env":
 		variable := s.byName["env/"+member]
 		if variable == nil {

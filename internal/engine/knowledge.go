@@ -136,8 +136,8 @@ type Knowledge struct {
 }
 
 // FactRoots are the families of facts that conditions may ask for: gpu.count,
-// given.lora_paths, env.NAME.
-var FactRoots = []string{"given", "env", "gpu", "image", "measured", "model", "server", "workload"}
+// given.lora_paths, keys.compilation_config, env.NAME.
+var FactRoots = []string{"given", "keys", "env", "gpu", "image", "measured", "model", "server", "workload"}
 
 var knowledge = map[string]func() (*Knowledge, error){
 	"sglang": sync.OnceValues(func() (*Knowledge, error) { return load("sglang") }),
