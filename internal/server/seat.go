@@ -29,6 +29,12 @@ type seat struct {
 	excluded string
 	// hint is what a custom resource says about the program behind the arguments.
 	hint hint
+	// names are further names that may tell the engine of bare arguments.
+	names []string
+	// runtime writes words of its own before the container's.
+	runtime *runtimeWords
+	// noEnv is true where there is no list to add a variable to.
+	noEnv bool
 	// nodes is how many pods form one server, nil when the object does not say.
 	nodes *int64
 }
@@ -63,6 +69,9 @@ func (s seat) server() (*Server, string) {
 	if !ok {
 		return nil, "its args are no list of texts"
 	}
+	if s.runtime != nil {
+		command, args = s.runtime.join(command, args)
+	}
 	image := imageOf(at(s.container, "image"))
 	started, why := s.program(image, command, args)
 	if why != "" {
@@ -72,6 +81,9 @@ func (s seat) server() (*Server, string) {
 		return nil, s.excluded
 	}
 	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
+	if s.noEnv {
+		envPath = nil
+	}
 	asked := containerGPUs(s.podSpec, s.container)
 	model := s.hint.model
 	if model == "" {
@@ -95,7 +107,12 @@ func (s seat) server() (*Server, string) {
 
 // seatsOf finds the containers of an object: pod specs by their structure, a
 // mapping with a list of containers, and those of the places of its kind.
-func seatsOf(item *stream.Item, root *yaml.Node, object finding.Object, table *places) []seat {
+// Errors are those of decoding another item that the object points to.
+func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Object) ([]seat, error) {
+	table, err := loadPlaces()
+	if err != nil {
+		return nil, err
+	}
 	base := seat{
 		item: item, object: object, onePod: onePodKinds[object.Kind],
 		labels:      stringMap(at(root, "metadata", "labels")),
@@ -122,8 +139,20 @@ func seatsOf(item *stream.Item, root *yaml.Node, object finding.Object, table *p
 		}
 	})
 	seats = append(seats, table.placed(base, root)...)
+	if strings.HasPrefix(object.APIVersion, kserveGroup) {
+		switch object.Kind {
+		case "InferenceService":
+			models, err := kserveSeats(base, root, &in.runtimes)
+			if err != nil {
+				return nil, err
+			}
+			seats = append(seats, models...)
+		case "LLMInferenceService", "LLMInferenceServiceConfig":
+			seats = llmisvc{spec: at(root, "spec")}.complete(base, seats)
+		}
+	}
 	table.settlePods(seats, root)
-	return seats
+	return seats, nil
 }
 
 // podSpecParent is the path of the template, or of the Pod, that holds a pod

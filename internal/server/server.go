@@ -116,7 +116,7 @@ func Find(items []*stream.Item) ([]*Server, error) {
 func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 	var servers []*Server
 	var left []Left
-	input := input{items: items, models: modelIndex{items: items}}
+	input := input{items: items, models: modelIndex{items: items}, runtimes: runtimeIndex{items: items}}
 	for _, item := range items {
 		if !mayHoldServer(item) {
 			continue
@@ -147,8 +147,9 @@ func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 
 // input is all items of a run, for objects that point to others.
 type input struct {
-	items  []*stream.Item
-	models modelIndex
+	items    []*stream.Item
+	models   modelIndex
+	runtimes runtimeIndex
 }
 
 // complete tells the servers of what stands beside them.
@@ -171,7 +172,7 @@ func (in *input) complete(servers []*Server) error {
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
 // manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/")
+	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup)
 }
 
 // look finds the servers of one object, and what is there beside them.
@@ -199,11 +200,11 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 	}
 	var servers []*Server
 	var left []Left
-	table, err := loadPlaces()
+	seats, err := in.seatsOf(item, root, object)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, seat := range seatsOf(item, root, object, table) {
+	for _, seat := range seats {
 		if server, why := seat.server(); server != nil {
 			servers = append(servers, server)
 		} else {
