@@ -139,6 +139,7 @@ func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Obje
 		}
 	})
 	seats = append(seats, table.placed(base, root)...)
+	seats = append(seats, valuesSeats(base, root)...)
 	if strings.HasPrefix(object.APIVersion, kserveGroup) {
 		switch object.Kind {
 		case "InferenceService":
