@@ -33,6 +33,8 @@ type seat struct {
 	names []string
 	// runtime writes words of its own before the container's.
 	runtime *runtimeWords
+	// card is the name of the devices, where the object asks for them by name.
+	card string
 	// noEnv is true where there is no list to add a variable to.
 	noEnv bool
 	// nodes is how many pods form one server, nil when the object does not say.
@@ -85,6 +87,7 @@ func (s seat) server() (*Server, string) {
 		envPath = nil
 	}
 	asked := containerGPUs(s.podSpec, s.container)
+	asked.Card = s.card
 	model := s.hint.model
 	if model == "" {
 		model = started.checkpoint(variables)
@@ -140,6 +143,7 @@ func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Obje
 	})
 	seats = append(seats, table.placed(base, root)...)
 	seats = append(seats, valuesSeats(base, root)...)
+	seats = append(seats, raySeats(base, root)...)
 	if strings.HasPrefix(object.APIVersion, kserveGroup) {
 		switch object.Kind {
 		case "InferenceService":

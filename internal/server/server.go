@@ -172,7 +172,7 @@ func (in *input) complete(servers []*Server) error {
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
 // manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup)
+	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
 }
 
 // look finds the servers of one object, and what is there beside them.
