@@ -35,6 +35,8 @@ type seat struct {
 	runtime *runtimeWords
 	// card is the name of the devices, where the object asks for them by name.
 	card string
+	// claims are the resource claims of the input.
+	claims claimIndex
 	// noEnv is true where there is no list to add a variable to.
 	noEnv bool
 	// nodes is how many pods form one server, nil when the object does not say.
@@ -86,8 +88,7 @@ func (s seat) server() (*Server, string) {
 	if s.noEnv {
 		envPath = nil
 	}
-	asked := containerGPUs(s.podSpec, s.container)
-	asked.Card = s.card
+	asked := s.gpus()
 	model := s.hint.model
 	if model == "" {
 		model = started.checkpoint(variables)
@@ -98,14 +99,34 @@ func (s seat) server() (*Server, string) {
 		Image: image, ImagePath: s.path.Join("image"),
 		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
 		Env: variables, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
-		Mounts:       mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
-		Pod:          podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
-		Node:         nodeLabels(s.podSpec),
+		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
+		Pod:         podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
+		Node:        nodeLabels(s.podSpec),
+		MemoryLimit: text(at(s.container, "resources", "limits", "memory")), MemoryRequest: text(at(s.container, "resources", "requests", "memory")),
+		OwnShm:       image != "" && s.hint.operator == "" && text(at(s.podSpec, "hostIPC")) != "true",
 		ServiceLinks: boolean(at(s.podSpec, "enableServiceLinks")),
 		Labels:       s.labels, Annotations: s.annotations,
 		Operator: s.hint.operator, ModelSource: model, Knows: started.knows,
 		commandLine: func(*int64) []setting.Word { return started.arguments },
 	}, ""
+}
+
+// gpus are the devices the container asks for, by resources or by claims. A node
+// that shares its devices in time hands over no whole ones.
+func (s seat) gpus() GPUs {
+	asked := containerGPUs(s.podSpec, s.container)
+	if asked.Count == nil {
+		if claimed := s.claims.gpus(s.podSpec, s.container, s.object.Namespace); claimed.Count != nil {
+			asked = claimed
+		}
+	}
+	if s.card != "" {
+		asked.Card, asked.CardSource = s.card, s.path.String()
+	}
+	if strings.HasSuffix(nodeLabels(s.podSpec)["nvidia.com/gpu.product"], "-SHARED") {
+		asked.Whole = known(false)
+	}
+	return asked
 }
 
 // seatsOf finds the containers of an object: pod specs by their structure, a
@@ -116,8 +137,13 @@ func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Obje
 	if err != nil {
 		return nil, err
 	}
+	claims, err := in.resourceClaims()
+	if err != nil {
+		return nil, err
+	}
 	base := seat{
-		item: item, object: object, onePod: onePodKinds[object.Kind],
+		claims: claims,
+		item:   item, object: object, onePod: onePodKinds[object.Kind],
 		labels:      stringMap(at(root, "metadata", "labels")),
 		annotations: stringMap(at(root, "metadata", "annotations")),
 	}

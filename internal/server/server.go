@@ -36,6 +36,11 @@ type Server struct {
 	OnePod bool
 	Nodes  *int64
 	GPUs   GPUs
+	// MemoryLimit and MemoryRequest are the container's, as written.
+	MemoryLimit, MemoryRequest string
+	// OwnShm is true where /dev/shm is the container's own, of the size the
+	// container runtime gives it, unless a volume is mounted there.
+	OwnShm bool
 	// Node are labels that the node of the pod has, by selector or affinity.
 	Node map[string]string
 	Env  []Variable
@@ -78,8 +83,11 @@ type GPUs struct {
 	Whole *bool
 	// Vendor is nvidia, amd, intel or empty.
 	Vendor string
-	// Card is the name of the devices where the manifest asks for it by name.
-	Card string
+	// Card is the name of the devices where the manifest asks for them by name,
+	// CardSource the field that does.
+	Card, CardSource string
+	// Slice is true for a part of a device, a MIG profile.
+	Slice bool
 	// Source says where the count stands: spec.hardware.gpu.count of Model x.
 	Source string
 	// Ignored is a count in spec.resources.gpu that the operator does not use
@@ -150,6 +158,7 @@ type input struct {
 	items    []*stream.Item
 	models   modelIndex
 	runtimes runtimeIndex
+	claims   claimIndex
 }
 
 // complete tells the servers of what stands beside them.
