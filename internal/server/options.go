@@ -27,6 +27,9 @@ func (s seat) engineByOptions(image string, args []setting.Word) string {
 	}
 	near := append(own, nameWords(image)...)
 	near = append(near, nameWords(s.object.Name)...)
+	for _, name := range s.names {
+		near = append(near, nameWords(name)...)
+	}
 	for _, label := range stringMap(s.podLabels) {
 		near = append(near, nameWords(label)...)
 	}

@@ -180,6 +180,18 @@ func mapping(key string, value *yaml.Node) *yaml.Node {
 	return with(&yaml.Node{Kind: yaml.MappingNode}, key, value)
 }
 
+// replaced is a copy of a mapping in which a key has another value.
+func replaced(node *yaml.Node, key string, value *yaml.Node) *yaml.Node {
+	copied := *node
+	copied.Content = nil
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value != key {
+			copied.Content = append(copied.Content, node.Content[i], node.Content[i+1])
+		}
+	}
+	return with(&copied, key, value)
+}
+
 func with(node *yaml.Node, key string, value *yaml.Node) *yaml.Node {
 	copied := *node
 	copied.Content = append(node.Content[:len(node.Content):len(node.Content)], &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, value)

@@ -145,7 +145,7 @@ func profileGPUs(profile string, path setting.Path) GPUs {
 	if !isGPU || err != nil || vendor != "nvidia" && vendor != "amd" {
 		return GPUs{}
 	}
-	return GPUs{Count: known(count), Vendor: vendor, Card: card, Source: path.String()}
+	return GPUs{Count: known(count), Vendor: vendor, Card: card, CardSource: path.String(), Source: path.String()}
 }
 
 // optionWords turns a mapping of options and values into words, sorted by name

@@ -29,6 +29,16 @@ type seat struct {
 	excluded string
 	// hint is what a custom resource says about the program behind the arguments.
 	hint hint
+	// names are further names that may tell the engine of bare arguments.
+	names []string
+	// runtime writes words of its own before the container's.
+	runtime *runtimeWords
+	// card is the name of the devices, where the object asks for them by name.
+	card string
+	// claims are the resource claims of the input.
+	claims claimIndex
+	// noEnv is true where there is no list to add a variable to.
+	noEnv bool
 	// nodes is how many pods form one server, nil when the object does not say.
 	nodes *int64
 }
@@ -63,6 +73,9 @@ func (s seat) server() (*Server, string) {
 	if !ok {
 		return nil, "its args are no list of texts"
 	}
+	if s.runtime != nil {
+		command, args = s.runtime.join(command, args)
+	}
 	image := imageOf(at(s.container, "image"))
 	started, why := s.program(image, command, args)
 	if why != "" {
@@ -72,7 +85,10 @@ func (s seat) server() (*Server, string) {
 		return nil, s.excluded
 	}
 	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
-	asked := containerGPUs(s.podSpec, s.container)
+	if s.noEnv {
+		envPath = nil
+	}
+	asked := s.gpus()
 	model := s.hint.model
 	if model == "" {
 		model = started.checkpoint(variables)
@@ -83,9 +99,11 @@ func (s seat) server() (*Server, string) {
 		Image: image, ImagePath: s.path.Join("image"),
 		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
 		Env: variables, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
-		Mounts:       mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
-		Pod:          podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
-		Node:         nodeLabels(s.podSpec),
+		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
+		Pod:         podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
+		Node:        nodeLabels(s.podSpec),
+		MemoryLimit: text(at(s.container, "resources", "limits", "memory")), MemoryRequest: text(at(s.container, "resources", "requests", "memory")),
+		OwnShm:       image != "" && s.hint.operator == "" && text(at(s.podSpec, "hostIPC")) != "true",
 		ServiceLinks: boolean(at(s.podSpec, "enableServiceLinks")),
 		Labels:       s.labels, Annotations: s.annotations,
 		Operator: s.hint.operator, ModelSource: model, Knows: started.knows,
@@ -93,11 +111,39 @@ func (s seat) server() (*Server, string) {
 	}, ""
 }
 
+// gpus are the devices the container asks for, by resources or by claims. A node
+// that shares its devices in time hands over no whole ones.
+func (s seat) gpus() GPUs {
+	asked := containerGPUs(s.podSpec, s.container)
+	if asked.Count == nil {
+		if claimed := s.claims.gpus(s.podSpec, s.container, s.object.Namespace); claimed.Count != nil {
+			asked = claimed
+		}
+	}
+	if s.card != "" {
+		asked.Card, asked.CardSource = s.card, s.path.String()
+	}
+	if strings.HasSuffix(nodeLabels(s.podSpec)["nvidia.com/gpu.product"], "-SHARED") {
+		asked.Whole = known(false)
+	}
+	return asked
+}
+
 // seatsOf finds the containers of an object: pod specs by their structure, a
 // mapping with a list of containers, and those of the places of its kind.
-func seatsOf(item *stream.Item, root *yaml.Node, object finding.Object, table *places) []seat {
+// Errors are those of decoding another item that the object points to.
+func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Object) ([]seat, error) {
+	table, err := loadPlaces()
+	if err != nil {
+		return nil, err
+	}
+	claims, err := in.resourceClaims()
+	if err != nil {
+		return nil, err
+	}
 	base := seat{
-		item: item, object: object, onePod: onePodKinds[object.Kind],
+		claims: claims,
+		item:   item, object: object, onePod: onePodKinds[object.Kind],
 		labels:      stringMap(at(root, "metadata", "labels")),
 		annotations: stringMap(at(root, "metadata", "annotations")),
 	}
@@ -122,8 +168,22 @@ func seatsOf(item *stream.Item, root *yaml.Node, object finding.Object, table *p
 		}
 	})
 	seats = append(seats, table.placed(base, root)...)
+	seats = append(seats, valuesSeats(base, root)...)
+	seats = append(seats, raySeats(base, root)...)
+	if strings.HasPrefix(object.APIVersion, kserveGroup) {
+		switch object.Kind {
+		case "InferenceService":
+			models, err := kserveSeats(base, root, &in.runtimes)
+			if err != nil {
+				return nil, err
+			}
+			seats = append(seats, models...)
+		case "LLMInferenceService", "LLMInferenceServiceConfig":
+			seats = llmisvc{spec: at(root, "spec")}.complete(base, seats)
+		}
+	}
 	table.settlePods(seats, root)
-	return seats
+	return seats, nil
 }
 
 // podSpecParent is the path of the template, or of the Pod, that holds a pod

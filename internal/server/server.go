@@ -37,6 +37,11 @@ type Server struct {
 	OnePod bool
 	Nodes  *int64
 	GPUs   GPUs
+	// MemoryLimit and MemoryRequest are the container's, as written.
+	MemoryLimit, MemoryRequest string
+	// OwnShm is true where /dev/shm is the container's own, of the size the
+	// container runtime gives it, unless a volume is mounted there.
+	OwnShm bool
 	// Node are labels that the node of the pod has, by selector or affinity.
 	Node map[string]string
 	Env  []Variable
@@ -80,8 +85,11 @@ type GPUs struct {
 	Whole *bool
 	// Vendor is nvidia, amd, intel or empty.
 	Vendor string
-	// Card is the name of the devices where the manifest asks for it by name.
-	Card string
+	// Card is the name of the devices where the manifest asks for them by name,
+	// CardSource the field that does.
+	Card, CardSource string
+	// Slice is true for a part of a device, a MIG profile.
+	Slice bool
 	// Source says where the count stands: spec.hardware.gpu.count of Model x.
 	Source string
 	// Ignored is a count in spec.resources.gpu that the operator does not use
@@ -118,7 +126,7 @@ func Find(items []*stream.Item) ([]*Server, error) {
 func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 	var servers []*Server
 	var left []Left
-	input := input{items: items, models: modelIndex{items: items}}
+	input := input{items: items, models: modelIndex{items: items}, runtimes: runtimeIndex{items: items}}
 	for _, item := range items {
 		if !mayHoldServer(item) {
 			continue
@@ -149,8 +157,10 @@ func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 
 // input is all items of a run, for objects that point to others.
 type input struct {
-	items  []*stream.Item
-	models modelIndex
+	items    []*stream.Item
+	models   modelIndex
+	runtimes runtimeIndex
+	claims   claimIndex
 }
 
 // complete tells the servers of what stands beside them.
@@ -169,7 +179,7 @@ func (in *input) complete(servers []*Server) error {
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
 // manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/")
+	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
 }
 
 // look finds the servers of one object, and what is there beside them.
@@ -197,11 +207,11 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 	}
 	var servers []*Server
 	var left []Left
-	table, err := loadPlaces()
+	seats, err := in.seatsOf(item, root, object)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, seat := range seatsOf(item, root, object, table) {
+	for _, seat := range seats {
 		if server, why := seat.server(); server != nil {
 			servers = append(servers, server)
 		} else {

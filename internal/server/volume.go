@@ -17,6 +17,10 @@ type Mount struct {
 	// where the volume lists them.
 	ConfigMap string
 	Keys      map[string]string
+	// InMemory is true for an emptyDir of medium Memory; SizeLimit is that of an
+	// emptyDir, as written.
+	InMemory  bool
+	SizeLimit string
 	ReadOnly  bool
 	// Anywhere is true where the subPath is an expression: which folder of the
 	// volume is mounted is then decided in the cluster.
@@ -96,6 +100,16 @@ func mountOf(mounts []Mount, name string) (Mount, bool) {
 	return best, best.Claim != "" || best.HostPath != ""
 }
 
+// Mounted finds the mount at a path.
+func (s *Server) Mounted(name string) (Mount, bool) {
+	for _, mount := range s.Mounts {
+		if path.Clean(mount.Path) == name {
+			return mount, true
+		}
+	}
+	return Mount{}, false
+}
+
 // Below tells whether a path is a folder or lies in it.
 func Below(folder, name string) bool {
 	folder, name = path.Clean(folder), path.Clean(name)
@@ -119,6 +133,8 @@ func mounts(volumes, volumeMounts *yaml.Node) []Mount {
 		volume := named(volumes, text(at(element, "name")))
 		mount.Claim = text(at(volume, "persistentVolumeClaim", "claimName"))
 		mount.HostPath = text(at(volume, "hostPath", "path"))
+		mount.InMemory = text(at(volume, "emptyDir", "medium")) == "Memory"
+		mount.SizeLimit = text(at(volume, "emptyDir", "sizeLimit"))
 		if source := at(volume, "configMap"); source != nil {
 			mount.ConfigMap, mount.Keys = text(at(source, "name")), keysOf(source)
 		}
