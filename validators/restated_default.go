@@ -39,7 +39,9 @@ func restatedDefault() rule.Rule {
 
 func parserDefault(r rule.Release, meta rule.Meta, about setting.Setting, option catalogue.Option) finding.Finding {
 	f := r.About(meta, about)
-	f.Action = finding.Remove
+	if !r.State.Refused {
+		f.Action = finding.Remove
+	}
 	f.Message = fmt.Sprintf("%s restates what the engine does anyway: the default is %s", about.Name, about.Value())
 	f.Undo = "add it back where another release has another default"
 	f.Evidence = []finding.Evidence{{

@@ -24,6 +24,8 @@ type State struct {
 	// Opaque names a word of the command line that may hold any option; empty
 	// when every word is known.
 	Opaque string
+	// Refused is true when that word is seen, and only refused by the parser.
+	Refused bool
 	// Knowledge holds the definitions that conditions may ask for.
 	Knowledge *Knowledge
 
