@@ -6,7 +6,6 @@ import (
 	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -312,22 +311,13 @@ func (j *judgements) present(by string) bool {
 	return found
 }
 
-// carryOver gives the new text of a job the labels and annotations that others
-// put on it.
-func carryOver(text string, job *pruneJob) string {
-	for _, field := range []struct {
-		name   string
-		values map[string]string
-	}{{"annotations", job.Annotations}, {"labels", job.Labels}} {
-		var lines strings.Builder
-		for _, key := range slices.Sorted(maps.Keys(field.values)) {
-			if !strings.HasPrefix(key, "trimtab.dev/") && key != transformers.ManagedByLabel {
-				lines.WriteString("    " + strconv.QuoteToASCII(key) + ": " + strconv.QuoteToASCII(field.values[key]) + "\n")
-			}
-		}
-		text = strings.Replace(text, "  "+field.name+":\n", "  "+field.name+":\n"+lines.String(), 1)
-	}
-	return text
+// others are the labels or annotations of a job that are not ours: they stay.
+func others(of map[string]string) map[string]string {
+	kept := maps.Clone(of)
+	maps.DeleteFunc(kept, func(key, _ string) bool {
+		return strings.HasPrefix(key, "trimtab.dev/") || key == transformers.ManagedByLabel
+	})
+	return kept
 }
 
 func union(lists ...[]string) []string {

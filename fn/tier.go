@@ -304,7 +304,7 @@ func (c tierClaim) settle(tier *sharedTier, names tierNames, jobs []*pruneJob) {
 	}
 	made := generated{text: text, tier: f.Tier.Group}
 	if tier.stands != nil {
-		made.text, made.stands = carryOver(text, tier.stands), tier.stands.Item
+		made.stands = tier.stands.Item
 	}
 	c.owner.generated = append(c.owner.generated, made)
 }
@@ -327,6 +327,7 @@ func (c tierClaim) pruneJob(tier *sharedTier, names tierNames) transformers.Prun
 	}
 	if stands := tier.stands; stands != nil {
 		job.Name = stands.Object.Name
+		job.Labels, job.Annotations = others(stands.Labels), others(stands.Annotations)
 		if len(job.AffinityLabels) > 0 && isPartOf(stands.affinity, job.AffinityLabels) {
 			job.AffinityLabels = stands.affinity // a host added labels to one of the two
 		}
