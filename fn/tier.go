@@ -362,7 +362,7 @@ func freeName(name string, owner finding.Object, tier *sharedTier, jobs []*prune
 	for _, job := range jobs {
 		sameTier := job.ours() && job.place == tier.place
 		if job.Object.Name == name && !sameTier && !apart(job.Object, owner) {
-			return transformers.PruneName(owner.Name+"-"+cmp.Or(tier.place.Volume, "disk"), strings.Trim(strings.ReplaceAll(tier.place.Path, "/", "-"), "-"))
+			return transformers.PruneName(owner.Name+"-"+cmp.Or(tier.place.Volume, "disk"), tier.claims[0].finding().Tier.Name)
 		}
 	}
 	return name
