@@ -6,7 +6,6 @@ import (
 	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -226,112 +225,11 @@ func essence(job map[string]any) map[string]any {
 	return kept
 }
 
-// namesBy are names of directories by the object that names them.
-type namesBy map[string][]string
-
-// tierNames are the names that a job keeps.
-type tierNames struct{ keep, reserved namesBy }
-
-func (n namesBy) add(by string, names ...string) {
-	n[by] = union(n[by], names)
-}
-
-func (n namesBy) flat() []string { return union(slices.Collect(maps.Values(n))...) }
-
-// restates tells whether a record says the same: for each object its names, or,
-// where it does not know the object, names that it keeps for others. A host may
-// have renamed the object.
-func (n namesBy) restates(recorded namesBy) bool {
-	if !slices.Equal(n.flat(), recorded.flat()) {
-		return false
-	}
-	for by, names := range n {
-		if known, ok := recorded[by]; ok && !slices.Equal(union(known), names) {
-			return false
-		}
-	}
-	return true
-}
-
-// namesIn are the names that the job of a tier keeps: those of all servers of the
-// input, renewed, and those that the job keeps for others, which stay.
-func (j *judgements) namesIn(tier *sharedTier, all []*sharedTier) tierNames {
-	names := tierNames{namesBy{}, namesBy{}}
-	for _, other := range all {
-		if other.place != tier.place || tier.place.Volume != "" && apart(other.claims[0].owner.Object, tier.claims[0].owner.Object) {
-			continue
-		}
-		for _, claim := range other.claims {
-			for by, kept := range claim.finding().Tier.Keep {
-				names.keep.add(by, kept...)
-			}
-			for by, reserved := range claim.finding().Tier.Reserved {
-				names.reserved.add(by, reserved...)
-			}
-		}
-		if job := other.stands; job != nil && job.place == tier.place {
-			j.addAbsent(names.keep, job.keeps)
-			j.addAbsent(names.reserved, job.reserves)
-		}
-	}
-	kept := names.keep.flat()
-	for by, reserved := range names.reserved {
-		if names.reserved[by] = slices.DeleteFunc(reserved, func(name string) bool { return slices.Contains(kept, name) }); len(names.reserved[by]) == 0 {
-			delete(names.reserved, by)
-		}
-	}
-	return names
-}
-
-func (j *judgements) addAbsent(names, recorded namesBy) {
-	for by, kept := range recorded {
-		if !j.present(by) {
-			names.add(by, kept...)
-		}
-	}
-}
-
-// present tells whether an object of a record is in the input: "Deployment chat".
-func (j *judgements) present(by string) bool {
-	if known, ok := j.presence[by]; ok {
-		return known
-	}
-	kind, name, _ := strings.Cut(by, " ")
-	name = name[strings.LastIndex(name, "/")+1:]
-	found := slices.ContainsFunc(j.items, func(item *stream.Item) bool {
-		if by == nobody || !item.Mentions(name) {
-			return false
-		}
-		object, err := server.ObjectOf(item)
-		return err == nil && object.Kind == kind && object.Name == name
+// others are the labels or annotations of a job that are not ours: they stay.
+func others(of map[string]string) map[string]string {
+	kept := maps.Clone(of)
+	maps.DeleteFunc(kept, func(key, _ string) bool {
+		return strings.HasPrefix(key, "trimtab.dev/") || key == transformers.ManagedByLabel
 	})
-	if j.presence == nil {
-		j.presence = map[string]bool{}
-	}
-	j.presence[by] = found
-	return found
-}
-
-// carryOver gives the new text of a job the labels and annotations that others
-// put on it.
-func carryOver(text string, job *pruneJob) string {
-	for _, field := range []struct {
-		name   string
-		values map[string]string
-	}{{"annotations", job.Annotations}, {"labels", job.Labels}} {
-		var lines strings.Builder
-		for _, key := range slices.Sorted(maps.Keys(field.values)) {
-			if !strings.HasPrefix(key, "trimtab.dev/") && key != transformers.ManagedByLabel {
-				lines.WriteString("    " + strconv.QuoteToASCII(key) + ": " + strconv.QuoteToASCII(field.values[key]) + "\n")
-			}
-		}
-		text = strings.Replace(text, "  "+field.name+":\n", "  "+field.name+":\n"+lines.String(), 1)
-	}
-	return text
-}
-
-func union(lists ...[]string) []string {
-	all := slices.Concat(lists...)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return kept
 }

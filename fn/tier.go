@@ -1,14 +1,9 @@
 package fn
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"path"
 	"slices"
-	"strings"
 
-	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -181,79 +176,6 @@ func (t *sharedTier) leader() tierClaim {
 
 func objectName(o finding.Object) string { return o.Kind + " " + o.Name }
 
-// off tells whether a config of one of the servers wants no job.
-func (t *sharedTier) off() bool {
-	return slices.ContainsFunc(t.prunes(), func(p *config.Prune) bool { return p.Off }) && t.conflict() == ""
-}
-
-// prunes are what the configs of the servers say about the job.
-func (t *sharedTier) prunes() []*config.Prune {
-	var said []*config.Prune
-	for _, claim := range t.claims {
-		if prune := claim.owner.config.Spec.Prune; prune != nil {
-			said = append(said, prune)
-		}
-	}
-	return said
-}
-
-// held says why no job may be written or changed; empty where one may.
-func (t *sharedTier) held() string {
-	for _, claim := range t.claims {
-		if blocked := claim.finding().Tier.Blocked; blocked != "" {
-			return blocked
-		}
-	}
-	return t.conflict()
-}
-
-// conflict names the field of `prune` that the configs of two servers give
-// different values; empty where there is none.
-func (t *sharedTier) conflict() string {
-	said := t.prunes()
-	for _, field := range []struct {
-		name string
-		of   func(*config.Prune) string
-	}{
-		{"prune", func(p *config.Prune) string {
-			if p.Off {
-				return "false"
-			}
-			return "a job"
-		}},
-		{"prune.schedule", func(p *config.Prune) string { return p.Schedule }},
-		{"prune.image", func(p *config.Prune) string { return p.Image }},
-		{"prune.keepFor", func(p *config.Prune) string {
-			if p.KeepFor == nil {
-				return ""
-			}
-			return p.KeepFor.String()
-		}},
-	} {
-		first := ""
-		for _, prune := range said {
-			value := field.of(prune)
-			if first != "" && value != "" && value != first {
-				return fmt.Sprintf("the configs of servers that share it give different values for `%s`, %s and %s; make them one", field.name, first, value)
-			}
-			first = cmp.Or(first, value)
-		}
-	}
-	return ""
-}
-
-// pruned is what the configs of the servers say together; they do not disagree.
-func (t *sharedTier) pruned() config.Prune {
-	var all config.Prune
-	for _, prune := range t.prunes() {
-		all.Schedule, all.Image = cmp.Or(all.Schedule, prune.Schedule), cmp.Or(all.Image, prune.Image)
-		if all.KeepFor == nil {
-			all.KeepFor = prune.KeepFor
-		}
-	}
-	return all
-}
-
 // follow gives the finding of a server that shares a tier the outcome of the
 // leader's; where there is none, or the job goes, one finding says it.
 func (c tierClaim) follow(leader tierClaim) {
@@ -304,72 +226,9 @@ func (c tierClaim) settle(tier *sharedTier, names tierNames, jobs []*pruneJob) {
 	}
 	made := generated{text: text, tier: f.Tier.Group}
 	if tier.stands != nil {
-		made.text, made.stands = carryOver(text, tier.stands), tier.stands.Item
+		made.stands = tier.stands.Item
 	}
 	c.owner.generated = append(c.owner.generated, made)
-}
-
-func (c tierClaim) pruneJob(tier *sharedTier, names tierNames) transformers.PruneJob {
-	s, t, prune := c.owner, c.finding().Tier, tier.pruned()
-	job := transformers.PruneJob{
-		Name: transformers.PruneName(s.Object.Name, t.Name), Namespace: s.Object.Namespace, Owner: s.Object,
-		Schedule: prune.Schedule, Image: prune.Image, KeepFor: transformers.PruneKeepFor,
-		Claim: t.Claim, HostPath: t.HostPath, SubPath: t.SubPath, MountPath: t.MountPath, Parent: t.Parent, Page: t.Page,
-		Keep: names.keep.flat(), Reserved: names.reserved.flat(), KeptBy: names.keep, ReservedBy: names.reserved,
-		RunAsUser: s.Pod.RunAsUser, RunAsGroup: s.Pod.RunAsGroup, FSGroup: s.Pod.FSGroup,
-		SupplementalGroups: s.Pod.SupplementalGroups, NodeSelector: s.Pod.NodeSelector, Tolerations: s.Pod.Tolerations,
-	}
-	if prune.KeepFor != nil {
-		job.KeepFor = *prune.KeepFor
-	}
-	if len(job.NodeSelector) == 0 {
-		job.AffinityLabels = s.Pod.Labels
-	}
-	if stands := tier.stands; stands != nil {
-		job.Name = stands.Object.Name
-		if len(job.AffinityLabels) > 0 && isPartOf(stands.affinity, job.AffinityLabels) {
-			job.AffinityLabels = stands.affinity // a host added labels to one of the two
-		}
-		if job.Image == "" && path.Base(repository(stands.image)) == path.Base(repository(transformers.PruneImage)) {
-			job.Image = stands.image // a mirror of it
-		}
-	}
-	return job
-}
-
-// isPartOf tells whether labels select the pods that have all of those given.
-func isPartOf(some, all map[string]string) bool {
-	for key, value := range some {
-		if all[key] != value {
-			return false
-		}
-	}
-	return len(some) > 0
-}
-
-// repository is an image reference without tag and digest.
-func repository(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if colon := strings.LastIndex(image, ":"); colon > strings.LastIndex(image, "/") {
-		image = image[:colon]
-	}
-	return image
-}
-
-// freeName is the name of a new job, another one where a CronJob bears it.
-func freeName(name string, owner finding.Object, tier *sharedTier, jobs []*pruneJob) string {
-	for _, job := range jobs {
-		sameTier := job.ours() && job.place == tier.place
-		if job.Object.Name == name && !sameTier && !apart(job.Object, owner) {
-			return transformers.PruneName(owner.Name+"-"+cmp.Or(tier.place.Volume, "disk"), strings.Trim(strings.ReplaceAll(tier.place.Path, "/", "-"), "-"))
-		}
-	}
-	return name
-}
-
-// apart tells whether two objects are in different namespaces.
-func apart(a, b finding.Object) bool {
-	return a.Namespace != b.Namespace && a.Namespace != "" && b.Namespace != ""
 }
 
 // followTiers takes the action from findings about tiers whose job is not
@@ -390,77 +249,4 @@ func (j *judgements) followTiers() {
 			}
 		}
 	}
-}
-
-// dropTwins takes away further jobs of ours about a tier whose servers are all
-// here: one job keeps the generations of all.
-func (j *judgements) dropTwins(tier *sharedTier, first tierClaim, jobs []*pruneJob) {
-	for _, job := range jobs {
-		owners := slices.ContainsFunc(tier.claims, func(c tierClaim) bool {
-			return job.Annotations[transformers.ServerAnnotation] == objectName(c.owner.Object)
-		})
-		if job.taken || !owners || !job.about(tier) {
-			continue
-		}
-		f := *first.finding()
-		f.Tier = &finding.Tier{Group: tier.String() + "\x00" + job.Object.Name}
-		f.Severity, f.Setting, f.Value = finding.Info, "CronJob "+job.Object.Name, ""
-		if f.Action != finding.None || first.finding().Message == "" {
-			f.Action = finding.Remove
-		}
-		f.Message = "CronJob " + job.Object.Name + " goes: another job of ours prunes the same directory"
-		first.owner.findings = append(first.owner.findings, f)
-		tierClaim{first.owner, len(first.owner.findings) - 1}.takeAway(job)
-	}
-}
-
-// settleGone takes away the jobs of ours of a server that has no tier left where
-// they prune, unless they keep generations of a server that is not here.
-func (j *judgements) settleGone(claim tierClaim, jobs []*pruneJob) {
-	f := claim.finding()
-	f.Tier.Group = "gone\x00" + claim.owner.key()
-	var going []string
-	for _, job := range j.goneJobs(claim, jobs) {
-		going = append(going, job.Object.Name)
-		claim.takeAway(job)
-	}
-	if len(going) == 0 {
-		return
-	}
-	f.Message = "CronJob " + strings.Join(going, ", ") + " goes: " + objectName(claim.owner.Object) + " keeps no cache any more where it prunes"
-}
-
-// goneJobs are those of a finding that nobody else needs.
-func (j *judgements) goneJobs(claim tierClaim, jobs []*pruneJob) []*pruneJob {
-	var gone []*pruneJob
-	for _, job := range jobs {
-		if job.ours() && !job.taken && slices.Contains(claim.finding().Tier.Gone, job.Object) && !j.keepsForAbsent(job) {
-			gone = append(gone, job)
-		}
-	}
-	slices.SortStableFunc(gone, func(a, b *pruneJob) int {
-		return cmp.Compare(b.nearness(claim.owner.Server), a.nearness(claim.owner.Server))
-	})
-	if len(gone) > len(claim.finding().Tier.Gone) {
-		gone = gone[:len(claim.finding().Tier.Gone)]
-	}
-	return gone
-}
-
-// outlivedJob is a job of ours of one of the servers that prunes where no tier
-// is any more: it becomes the job of the tier that is now.
-func (j *judgements) outlivedJob(tier *sharedTier, jobs []*pruneJob) *pruneJob {
-	for _, claim := range tier.claims {
-		for _, job := range j.goneJobs(claim, jobs) {
-			job.taken = true
-			return job
-		}
-	}
-	return nil
-}
-
-// keepsForAbsent tells whether a job keeps generations of a server that is not
-// in the input.
-func (j *judgements) keepsForAbsent(job *pruneJob) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Keys(job.keeps)), func(by string) bool { return !j.present(by) })
 }

@@ -57,6 +57,8 @@ type PruneJob struct {
 	Name, Namespace string // Name as PruneName gives it; no Namespace: the line is left out
 	// Owner is the server whose tier it is, or one of those on the claim.
 	Owner finding.Object
+	// Labels and Annotations are those that others put on the object.
+	Labels, Annotations map[string]string
 	// Schedule and Image fall back to PruneSchedule and PruneImage.
 	Schedule, Image string
 	// KeepFor is at least a minute, at most ten years, rounded up to minutes.
@@ -221,7 +223,7 @@ func (job *PruneJob) checkTexts() error {
 		}
 	}
 	all := slices.Concat(data, []string{job.Namespace, job.Schedule, job.Image, job.Claim, job.HostPath, job.SubPath, job.Owner.Kind, job.Owner.Name})
-	for _, labels := range []map[string]string{job.NodeSelector, job.AffinityLabels} {
+	for _, labels := range []map[string]string{job.NodeSelector, job.AffinityLabels, job.Labels, job.Annotations} {
 		all = slices.Concat(all, slices.Collect(maps.Keys(labels)), slices.Collect(maps.Values(labels)))
 	}
 	for _, text := range all {

@@ -74,19 +74,19 @@ func volumeUsers(items []*stream.Item) ([]VolumeUser, error) {
 			return nil, err
 		}
 		object := objectOf(root)
-		add := func(path setting.Path, container, command, args, volumes, volumeMounts *yaml.Node) {
+		add := func(path setting.Path, container, args, volumes, volumeMounts *yaml.Node) {
 			user := VolumeUser{
 				Item: item, Object: object, Path: path,
 				Labels: stringMap(at(root, "metadata", "labels")), Annotations: stringMap(at(root, "metadata", "annotations")),
 				Mounts: mounts(volumes, volumeMounts), Env: env(at(container, "env"), path.Join("env")), EnvFrom: !isNull(at(container, "envFrom")),
-				Command: texts(command), Args: texts(args), WorkingDir: text(at(container, "workingDir")),
+				Command: texts(at(container, "command")), Args: slices.Concat(texts(args), texts(at(container, "args"))), WorkingDir: text(at(container, "workingDir")),
 			}
 			if len(user.Mounts) > 0 {
 				users = append(users, user)
 			}
 		}
 		if spec := at(root, "spec"); at(spec, "extraVolumes") != nil {
-			add(setting.Path{"spec"}, spec, at(spec, "command"), at(spec, "extraArgs"), at(spec, "extraVolumes"), at(spec, "extraVolumeMounts"))
+			add(setting.Path{"spec"}, spec, at(spec, "extraArgs"), at(spec, "extraVolumes"), at(spec, "extraVolumeMounts"))
 		}
 		walkPodSpecs(root, nil, 0, func(podSpec *yaml.Node, path setting.Path) {
 			for _, key := range []string{"initContainers", "containers"} {
@@ -95,7 +95,7 @@ func volumeUsers(items []*stream.Item) ([]VolumeUser, error) {
 					continue
 				}
 				for i, container := range list.Content {
-					add(path.Join(key, i), resolve(container), at(container, "command"), at(container, "args"), at(podSpec, "volumes"), at(container, "volumeMounts"))
+					add(path.Join(key, i), resolve(container), nil, at(podSpec, "volumes"), at(container, "volumeMounts"))
 				}
 			}
 		})
