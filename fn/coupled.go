@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
@@ -80,23 +81,29 @@ func (j *judgements) holdWorse(final *judgements) bool {
 		known, errors := map[string]bool{}, 0
 		for _, f := range before.findings {
 			known[f.Rule+"\x00"+f.Setting] = true
-			if f.Severity == finding.Error {
+			if isError(f) {
 				errors++
 			}
 		}
 		for _, f := range after.findings {
-			if f.Severity == finding.Error {
+			if isError(f) {
 				errors--
 			}
 		}
 		for _, f := range after.findings {
-			if errors < 0 && f.Severity == finding.Error && !known[f.Rule+"\x00"+f.Setting] && before.stopCauses(f.Rule+" of "+f.Setting) {
+			if errors < 0 && isError(f) && !known[f.Rule+"\x00"+f.Setting] && before.stopCauses(f.Rule+" of "+f.Setting) {
 				held = true
 				break
 			}
 		}
 	}
 	return held
+}
+
+// isError tells whether a finding is an error, also where a comment gives its
+// owner's reason for what stands there.
+func isError(f finding.Finding) bool {
+	return f.Severity == finding.Error || f.Severity == finding.Info && f.Action == finding.None && rule.Named(f.Rule).Severity == finding.Error
 }
 
 // stopCauses stops the edits that may have brought something about: those that

@@ -28,13 +28,12 @@ func (a *Account) misfit(what string) {
 // fits tells whether measured figures can be those of the server: its caches
 // fit on the card together, the KV cache holds what was seen running, and the
 // slots can be set as they are now. The first figure that does not is a misfit.
-// Errors are overflows.
-func (a *Account) fits(g *facts.Gathered) (bool, error) {
+func (a *Account) fits(g *facts.Gathered) bool {
 	tokens, hasTokens := g.Set["measured.kvTokens"].Value.(int64)
 	slots, hasSlots := g.Set["measured.mambaSlots"].Value.(int64)
 	if least := a.leastTokens(g); hasTokens && tokens < least {
 		a.misfit(fmt.Sprintf("measured.kvTokens of at least %s: %s cannot be what the engine ran with", ledger.Grouped(least), ledger.Grouped(tokens)))
-		return false, nil
+		return false
 	}
 	card, about := largestCard, "any GPU"
 	if memory, ok := g.Set["gpu.memory"].Value.(int64); ok {
@@ -42,21 +41,22 @@ func (a *Account) fits(g *facts.Gathered) (bool, error) {
 	}
 	taken, figures, err := a.taken(tokens, slots)
 	if err != nil {
-		return false, err
+		a.misfit(fmt.Sprintf("measured figures that fit into the %s B of %s: they are far above", ledger.Grouped(card), about))
+		return false
 	}
 	if taken > card {
 		a.misfit(fmt.Sprintf("%s that fit into the %s B of %s: they would take %s B",
 			strings.Join(figures, " and "), ledger.Grouped(card), about, ledger.Grouped(taken)))
-		return false, nil
+		return false
 	}
 	if !hasTokens || !hasSlots || a.Slots == nil || a.State == nil || a.Attention == nil {
-		return true, nil
+		return true
 	}
 	if _, err := a.move(tokens, slots, *a.Slots); err != nil {
 		a.misfit(fmt.Sprintf("measured.kvTokens that leave room for %s mamba slots: %s do not", ledger.Grouped(*a.Slots), ledger.Grouped(tokens)))
-		return false, nil
+		return false
 	}
-	return true, nil
+	return true
 }
 
 // leastTokens is what a KV cache must hold: one request, and a token of each
