@@ -131,7 +131,8 @@ type judgedRow struct {
 	found []finding.Finding
 }
 
-func judgeRow(t *testing.T, models map[string]map[string]any, row resolvedRow) judgedRow {
+// rowInput is a row's manifest with what is known about its device and model.
+func rowInput(t *testing.T, models map[string]map[string]any, row resolvedRow) fn.Input {
 	t.Helper()
 	source, err := stream.ParseDocuments("", manifest(t, row))
 	require.NoError(t, err)
@@ -148,7 +149,12 @@ func judgeRow(t *testing.T, models map[string]map[string]any, row resolvedRow) j
 	require.NoError(t, yaml.Unmarshal(written, &root))
 	chosen, err := config.Decode(&root, "config", rule.Names())
 	require.NoError(t, err)
-	out, err := fn.Process(fn.Input{Sources: []*stream.Source{source}, Configs: []*config.Config{chosen}, Mode: config.Verify})
+	return fn.Input{Sources: []*stream.Source{source}, Configs: []*config.Config{chosen}, Mode: config.Verify}
+}
+
+func judgeRow(t *testing.T, models map[string]map[string]any, row resolvedRow) judgedRow {
+	t.Helper()
+	out, err := fn.Process(rowInput(t, models, row))
 	require.NoError(t, err, row.String())
 	require.Len(t, out.Report.Servers, 1, row.String())
 	return judgedRow{row, out.Report.Findings}

@@ -116,7 +116,7 @@ func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Ju
 	case Needs:
 		fulfilled, err := out.truth()
 		return fulfilled.not(), err
-	case Overridden:
+	case Overridden, Inert:
 		if f.Instead != "" {
 			instead, err := s.evaluate(f.Instead, about)
 			if err != nil {

@@ -61,7 +61,8 @@ type Fact struct {
 	// Also is a further condition of Equals and Clamp, Removable the condition
 	// under which a clamped setting may go.
 	Also, Removable string
-	// Instead is the value the engine uses where it overrides the setting.
+	// Instead is the value the engine uses where it overrides the setting, or
+	// instead of an Inert one.
 	Instead string
 	// Write is the value of a Missing setting.
 	Write string
