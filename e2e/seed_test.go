@@ -141,7 +141,7 @@ func TestSeedFindings(t *testing.T) {
 		says                                             []string
 	}{
 		{"--max-running-requests", "clamped-setting", "error", "remove", "32", "20", []string{"min(32, 60 // 3) = 20"}},
-		{"--tp-size", "restated-default", "info", "remove", "1", "", []string{"the operator writes none for one GPU"}},
+		{"--tp-size", "restated-default", "info", "remove", "1", "", []string{"LLMKube writes the number of GPUs where it is above one"}},
 		{"--trust-remote-code", "inert-setting", "warning", "remove", "true", "", []string{"ships no Python code"}},
 		{"--quantization", "restated-default", "info", "remove", "awq", "", []string{"config.json", "ROCm"}},
 		{"--dtype", "restated-default", "info", "remove", "bfloat16", "", []string{"bfloat16"}},
