@@ -54,7 +54,7 @@ func variableDefault(r rule.Release, meta rule.Meta, about setting.Setting, vari
 	f := r.About(meta, about)
 	f.Message = fmt.Sprintf("%s restates what the engine does anyway: unset, it is %v", about.Name, variable.Default)
 	f.Evidence = []finding.Evidence{{
-		Engine: r.Engine, Versions: between(variable.Since, variable.Until), Source: "default in the engine's own list of variables (" + variable.Where + ")",
+		Engine: r.Engine, Versions: between(variable.Since, variable.Until), Source: "default of the variable in the engine's own code, measured",
 	}}
 	return f
 }

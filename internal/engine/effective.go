@@ -64,7 +64,7 @@ var because = map[Verb]string{
 // written: those of which a fact knows it, by name.
 func (s *State) Automatic() []Effective {
 	var decided []Effective
-	for _, flag := range slices.Sorted(maps.Keys(s.Knowledge.bySetting)) {
+	for _, flag := range s.Knowledge.Settings() {
 		option, ok := s.Engine.Option(flag, s.Release)
 		if !ok || !strings.HasPrefix(flag, "--") || s.byKey[option.Key] != nil || option.Default != nil {
 			continue
@@ -79,7 +79,7 @@ func (s *State) Automatic() []Effective {
 			decided = append(decided, one)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.definitions)) {
+	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.byDefine)) {
 		option, ok := s.Engine.OptionByKey(key, s.Release)
 		if !ok || s.byKey[key] != nil || !s.Knowledge.Defines(key, s.Release) {
 			continue
@@ -92,7 +92,7 @@ func (s *State) Automatic() []Effective {
 }
 
 func (s *State) defaultFact(flag string) (*Fact, bool) {
-	for _, fact := range s.Knowledge.bySetting[flag] {
+	for _, fact := range s.Knowledge.About(flag) {
 		if fact.Verb == Equals && fact.Mark != "R" && fact.Versions.Contains(s.Release) {
 			return fact, true
 		}

@@ -26,7 +26,9 @@ func TestFacts(t *testing.T) {
 		require.NoError(t, err)
 		known, err := engine.Load(name)
 		require.NoError(t, err)
-		for _, fact := range known.Facts {
+		all, err := known.All()
+		require.NoError(t, err)
+		for _, fact := range all {
 			if fact.Verb == engine.Renamed {
 				continue // TestRenamings
 			}

@@ -38,7 +38,7 @@ type derived struct {
 func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgement, error) {
 	var judgements []Judgement
 	var failed error
-	for _, fact := range k.bySetting[about.Name] {
+	for _, fact := range k.About(about.Name) {
 		if fact.Verb != verb || !fact.Versions.Contains(s.Release) {
 			continue
 		}
@@ -58,8 +58,8 @@ func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgeme
 func (k *Knowledge) Absent(s *State) ([]Judgement, error) {
 	var judgements []Judgement
 	var failed error
-	for _, fact := range k.Facts {
-		if fact.Verb != Missing || !fact.Versions.Contains(s.Release) || s.byName[fact.Settings[0]] != nil {
+	for _, fact := range k.absent() {
+		if !fact.Versions.Contains(s.Release) || s.byName[fact.Settings[0]] != nil {
 			continue
 		}
 		judgement, err := fact.judge(s, setting.Setting{Name: fact.Settings[0]})
@@ -269,7 +269,7 @@ func (s *State) define(name string) (any, bool, []string) {
 	}
 	s.derived[name] = derived{busy: true, outcome: outcome{Needs: []string{name}}}
 	result := outcome{Needs: []string{name}}
-	for _, defined := range s.Knowledge.definitions[name] {
+	for _, defined := range s.Knowledge.defined(name) {
 		if !defined.versions.Contains(s.Release) {
 			continue
 		}

@@ -97,7 +97,7 @@ func (s *State) automatic(option catalogue.Option) (any, bool, []string) {
 
 func (s *State) firstDefault(option catalogue.Option) outcome {
 	absent := setting.Setting{Name: option.Flag, Key: option.Key}
-	for _, fact := range s.Knowledge.bySetting[option.Flag] {
+	for _, fact := range s.Knowledge.About(option.Flag) {
 		if fact.Verb != Equals || fact.Mark == "R" || !fact.Versions.Contains(s.Release) {
 			continue
 		}

@@ -171,11 +171,10 @@ func (in *input) complete(servers []*Server) error {
 	if err != nil {
 		return err
 	}
-	files, err := readConfigMaps(in.items)
 	for _, s := range servers {
-		s.CronJobs, s.Services, s.configMaps = jobs, addressed, files
+		s.CronJobs, s.Services, s.configMaps = jobs, addressed, configMaps{in.items}
 	}
-	return err
+	return nil
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
