@@ -23,6 +23,8 @@ import (
 // judgements are what the rules say about all servers of a run.
 type judgements struct {
 	servers []judged
+	// left are what was seen and is not taken for a server.
+	left []server.Left
 	// tiered is true when a server has a cache tier that wants a job.
 	tiered bool
 }
@@ -56,11 +58,11 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		}
 		items = append(items, source.Items...)
 	}
-	servers, err := server.Find(items)
+	servers, left, err := server.Survey(items)
 	if err != nil {
 		return nil, err
 	}
-	all := &judgements{}
+	all := &judgements{left: left}
 	rules := validators.All()
 	for _, s := range servers {
 		if wanted != nil && !wanted[at[s.Item]] {
