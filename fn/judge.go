@@ -242,8 +242,10 @@ func versionText(span catalogue.Span) string {
 	switch n := len(span.Releases); {
 	case span.Exact && n == 1:
 		return span.Releases[0].Version
+	case span.Floating && span.Text == "":
+		return "latest"
 	case n == 0 || span.Newer || span.Floating:
-		return span.Text
+		return strings.TrimPrefix(span.Text, "v")
 	default:
 		return ">=" + span.Releases[0].Version + ",<=" + span.Releases[n-1].Version
 	}
