@@ -39,36 +39,56 @@ func TestCasesAsFiles(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before := read(t, filepath.Join(dir, name))
-			tmp := t.TempDir()
-			write(t, tmp, map[string]string{"case.yaml": before})
-			verified := run(t, tmp, "", trimtab, "verify", "-o", "json", "case.yaml")
-			trimmed := run(t, tmp, "", trimtab, "trim", "-w", "-o", "json", "case.yaml")
-			after := read(t, filepath.Join(tmp, "case.yaml"))
-			if name == brokenCase {
-				for _, got := range []ran{verified, trimmed} {
-					require.Equal(t, 2, got.code)
-					require.Empty(t, got.stdout)
-					require.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
-					require.Contains(t, got.stderr, "case.yaml:17")
-				}
-				require.Equal(t, before, after)
-				return
-			}
-			requireVerdict(t, verified, parseReport(t, verified.stdout))
-			found := parseReport(t, trimmed.stderr)
-			requireVerdict(t, trimmed, found)
-			require.Empty(t, trimmed.stdout)
-			requireExplained(t, before, after, found)
-			requireDocumentsKept(t, before, after, found)
-			if before != after {
-				again := run(t, tmp, "", trimtab, "trim", "-w", "-o", "json", "case.yaml")
-				require.Equal(t, trimmed.code, again.code)
-				require.Equal(t, after, read(t, filepath.Join(tmp, "case.yaml")), "twice is once")
-				require.Empty(t, fixed(parseReport(t, again.stderr)))
-			}
+			caseAsFile(t, dir, name, "{}\n")
 		})
 	}
+}
+
+// The same where the config asks for the edits that are not made by default.
+func TestCasesWithEveryFix(t *testing.T) {
+	t.Parallel()
+	dir, names := caseFiles(t)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			caseAsFile(t, dir, name, "rules: {restated-default: fix}\n")
+		})
+	}
+}
+
+// caseAsFile trims a manifest twice.
+func caseAsFile(t *testing.T, dir, name, spec string) {
+	t.Helper()
+	before := read(t, filepath.Join(dir, name))
+	tmp := t.TempDir()
+	write(t, tmp, map[string]string{"case.yaml": before, "config.yaml": config("Trim", spec)})
+	verified := run(t, tmp, "", trimtab, "verify", "-o", "json", "-c", "config.yaml", "case.yaml")
+	trim := []string{"trim", "-w", "-o", "json", "-c", "config.yaml", "case.yaml"}
+	trimmed := run(t, tmp, "", trimtab, trim...)
+	after := read(t, filepath.Join(tmp, "case.yaml"))
+	if name == brokenCase {
+		for _, got := range []ran{verified, trimmed} {
+			require.Equal(t, 2, got.code)
+			require.Empty(t, got.stdout)
+			require.Equal(t, 1, strings.Count(got.stderr, "\n"), got.stderr)
+			require.Contains(t, got.stderr, "case.yaml:17")
+		}
+		require.Equal(t, before, after)
+		return
+	}
+	requireVerdict(t, verified, parseReport(t, verified.stdout))
+	found := parseReport(t, trimmed.stderr)
+	requireVerdict(t, trimmed, found)
+	require.Empty(t, trimmed.stdout)
+	requireExplained(t, before, after, found)
+	requireDocumentsKept(t, before, after, found)
+	if before == after {
+		return
+	}
+	again := run(t, tmp, "", trimtab, trim...)
+	require.Equal(t, trimmed.code, again.code, name)
+	require.Equal(t, after, read(t, filepath.Join(tmp, "case.yaml")), "twice is once")
+	require.Empty(t, fixed(parseReport(t, again.stderr)), name)
 }
 
 // requireVerdict asserts that exit code and findings agree and that every
@@ -101,9 +121,10 @@ func requireVerdict(t *testing.T, got ran, found report) {
 func requireExplained(t *testing.T, before, after string, found report) {
 	t.Helper()
 	var names []string
+	lines := strings.Split(before, "\n")
 	for _, f := range found.Findings {
-		if f.Fixed {
-			names = append(names, strings.TrimPrefix(f.Setting, "env/"), f.Value)
+		if f.Fixed { // the setting may be spelled otherwise: its own line counts too
+			names = append(names, strings.TrimPrefix(f.Setting, "env/"), f.Value, strings.TrimSpace(lines[f.Line-1]))
 		}
 	}
 	removed, added := changedLines(before, after)

@@ -23,6 +23,8 @@ import (
 // judgements are what the rules say about all servers of a run.
 type judgements struct {
 	servers []judged
+	// left are what was seen and is not taken for a server.
+	left []server.Left
 	// tiered is true when a server has a cache tier that wants a job.
 	tiered bool
 	items  []*stream.Item
@@ -64,11 +66,11 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		}
 		items = append(items, source.Items...)
 	}
-	servers, err := server.Find(items)
+	servers, left, err := server.Survey(items)
 	if err != nil {
 		return nil, err
 	}
-	all := &judgements{items: items}
+	all := &judgements{left: left, items: items}
 	rules := validators.All()
 	times := map[string]int{}
 	for _, s := range servers {
@@ -252,8 +254,10 @@ func versionText(span catalogue.Span) string {
 	switch n := len(span.Releases); {
 	case span.Exact && n == 1:
 		return span.Releases[0].Version
+	case span.Floating && span.Text == "":
+		return "latest"
 	case n == 0 || span.Newer || span.Floating:
-		return span.Text
+		return strings.TrimPrefix(span.Text, "v")
 	default:
 		return ">=" + span.Releases[0].Version + ",<=" + span.Releases[n-1].Version
 	}

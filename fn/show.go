@@ -3,19 +3,55 @@ package fn
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
 )
+
+// Shown is what the input holds: the servers, and what looks like one and is not
+// taken for it.
+type Shown struct {
+	Servers []ServerSettings `json:"servers"`
+	Left    []LeftOut        `json:"left"`
+}
 
 // ServerSettings is one server with what each of its settings becomes.
 type ServerSettings struct {
 	report.Server
-	Settings []EffectiveSetting `json:"settings"`
+	// File and Line are where its container stands, Origin the path there.
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Origin string `json:"origin"`
+	Image  string `json:"image"`
+	// VersionSource says where the version was read.
+	VersionSource string             `json:"versionSource"`
+	Facts         []ShownFact        `json:"facts"`
+	Settings      []EffectiveSetting `json:"settings"`
+}
+
+// ShownFact is a fact about the target of a server, and where it was read.
+type ShownFact struct {
+	Fact   string `json:"fact"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+// LeftOut is a container or a resource that was seen and left, and why.
+type LeftOut struct {
+	Object    finding.Object `json:"object"`
+	Container string         `json:"container"`
+	File      string         `json:"file"`
+	Line      int            `json:"line"`
+	Origin    string         `json:"origin"`
+	Why       string         `json:"why"`
 }
 
 // EffectiveSetting is a setting as written, and what the engine makes of it.
@@ -32,19 +68,54 @@ type EffectiveSetting struct {
 	Because string `json:"because"`
 }
 
-// Show tells of every server which settings it has, where each stands and what
-// it becomes. Errors are those of Process.
-func Show(in Input) ([]ServerSettings, error) {
+// Show tells of every server where it was found, what is known about its target,
+// which settings it has, where each stands and what it becomes; and what else was
+// seen. Errors are those of Process.
+func Show(in Input) (*Shown, error) {
 	judged, err := judge(in, in.Sources, nil)
 	if err != nil {
 		return nil, err
 	}
-	shown := make([]ServerSettings, 0, len(judged.servers))
+	shown := &Shown{Servers: []ServerSettings{}, Left: []LeftOut{}}
 	for i := range judged.servers {
 		s := &judged.servers[i]
-		shown = append(shown, ServerSettings{Server: s.summary(), Settings: s.effectiveSettings()})
+		file, line := standsAt(s.Item, s.Path)
+		shown.Servers = append(shown.Servers, ServerSettings{
+			Server: s.summary(), File: file, Line: line, Origin: s.Path.String(), Image: s.Image,
+			VersionSource: s.facts.SpanSource, Facts: s.shownFacts(), Settings: s.effectiveSettings(),
+		})
+	}
+	for _, left := range judged.left {
+		file, line := standsAt(left.Item, left.Path)
+		shown.Left = append(shown.Left, LeftOut{
+			Object: left.Object, Container: left.Container, File: file, Line: line, Origin: left.Path.String(), Why: left.Why,
+		})
 	}
 	return shown, nil
+}
+
+// standsAt is the file of an item and the line of a path in it.
+func standsAt(item *stream.Item, path setting.Path) (file string, line int) {
+	root, err := item.Root()
+	if err != nil || root == nil {
+		return item.Source.Name, 0
+	}
+	node := server.Lookup(root, path)
+	if node == nil {
+		node = root
+	}
+	line, _ = item.Position(node)
+	return item.Source.Name, line
+}
+
+// shownFacts are the facts about GPU, model and pod, sorted by name.
+func (j *judged) shownFacts() []ShownFact {
+	listed := []ShownFact{}
+	for _, name := range slices.Sorted(maps.Keys(j.facts.Set)) {
+		fact := j.facts.Set[name]
+		listed = append(listed, ShownFact{Fact: name, Value: fmt.Sprint(fact.Value), Source: fact.Source})
+	}
+	return listed
 }
 
 // effectiveSettings are the settings at the newest release, each with what all

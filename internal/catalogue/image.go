@@ -24,6 +24,7 @@ var ownNumbers = regexp.MustCompile(`(^|/)(llm-d/[^/]+|llm-d-[^/]+|huggingfacese
 
 var (
 	repositoryPath = regexp.MustCompile(`^[a-z0-9]+(?:[a-z0-9._:-]*[a-z0-9])?(?:/[a-z0-9._-]+)*$`)
+	toReplace      = regexp.MustCompile(`^(replaced?|placeholder|changeme|todo)([-_.].*)?$`)
 	rolling        = regexp.MustCompile(`^(latest|nightly|dev|main|master)$`)
 	rollingVariant = regexp.MustCompile(`^(latest|nightly|dev|main|master)((?:[-_.][a-z][a-z0-9.]*)+)$`)
 	commit         = regexp.MustCompile(`[0-9a-f]{7,}`)
@@ -61,7 +62,7 @@ func (e *Engine) FromImage(ref string) Span {
 		return e.open(ref, "the image is decided outside the manifest")
 	case repository == "":
 		return e.open("", "no image is named")
-	case !repositoryPath.MatchString(repository):
+	case !repositoryPath.MatchString(repository) || toReplace.MatchString(repository):
 		return e.open(ref, "the image is a placeholder")
 	case ownNumbers.MatchString(repository):
 		return e.open(tag, "the tags of this image do not follow the releases of "+e.Name)

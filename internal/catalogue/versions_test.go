@@ -156,6 +156,7 @@ func TestFromImage(t *testing.T) {
 		{"vllm", "${VLLM_IMAGE}", "open 0.8.0 0.33.0"},
 		{"vllm", "vllm/vllm-openai:${TAG}", "open 0.8.0 0.33.0"},
 		{"vllm", "V_IMAGE_URL", "open 0.8.0 0.33.0"},
+		{"vllm", "replaced-by-kustomize", "open 0.8.0 0.33.0"},
 		{"vllm", "", "open 0.8.0 0.33.0"},
 		{"vllm", "acme/vllm:v0.99999999999999999999999.1", "open 0.8.0 0.33.0"},
 	} {

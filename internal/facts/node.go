@@ -2,6 +2,7 @@ package facts
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,9 +53,7 @@ func (g *Gathered) tellMaker(s *server.Server) {
 			g.tell("gpu.vendor", vendor, "node label "+label)
 		}
 	}
-	if arch := builtFor.FindStringSubmatch(s.Image); arch != nil {
-		g.tell("gpu.arch", arch[1], "image tag")
-	}
+	g.tellText("gpu.arch", builtFor(s.Image), "image")
 }
 
 // tellNamed records a card under the catalogue's name, unless the user's name
@@ -86,6 +85,18 @@ func vendorOfLabel(label, value string) (string, bool) {
 	return "", false
 }
 
-// builtFor is the only architecture for which a ROCm image says it is built:
-// v0.5.15-gfx1201. A family such as gfx120X is none.
-var builtFor = regexp.MustCompile(`^[^@]*:[^@]*\b(gfx[0-9a-f]{3,4})(?:[-_@]|$)`)
+// builtFor is the architecture for which a ROCm image says it is built, in its
+// tag or name: v0.5.15-gfx1201. A family such as gfx120X, and several, are none.
+func builtFor(image string) string {
+	reference, _, _ := strings.Cut(image, "@")
+	var only string
+	for _, arch := range gfx.FindAllString(path.Base(reference), -1) {
+		if only != "" && only != arch {
+			return ""
+		}
+		only = arch
+	}
+	return only
+}
+
+var gfx = regexp.MustCompile(`\bgfx[0-9a-f]{3,4}\b`)

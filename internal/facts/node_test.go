@@ -79,7 +79,9 @@ func TestTheArchitectureAnImageIsBuiltFor(t *testing.T) {
 	for image, want := range map[string]any{
 		"example.org/sglang:v0.5.15-gfx1201":          "gfx1201",
 		"example.org/vllm:v0.11.0-gfx90a@sha256:00":   "gfx90a",
-		"example.org/gfx1201:v0.11.0":                 nil,
+		"example.org/vllm-gfx1201:latest":             "gfx1201",
+		"example.org/vllm:v0.11.0-gfx942-gfx950":      nil,
+		"gfx1201.example.org/vllm:v0.11.0":            nil,
 		"rocm/vllm:rocm7.13.0_gfx120X-all_vllm_0.9.1": nil,
 		"vllm/vllm-openai:v0.11.0":                    nil,
 	} {

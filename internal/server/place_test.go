@@ -153,7 +153,9 @@ func TestWhatIsLeftIsSaidWithTheReason(t *testing.T) {
 		require.Equal(t, "server", left[1].Container)
 		require.Equal(t, why, left[1].Why)
 	}
-	_, left := survey(t, service("  runtime: tgi\n"))
+	_, left := survey(t, service("  runtime: vllm\n  command: [bash, -c, exec vllm serve x]\n"))
+	require.Equal(t, "its shell script starts vllm, and scripts are not read yet", left[0].Why)
+	_, left = survey(t, service("  runtime: tgi\n"))
 	require.Len(t, left, 1)
 	require.Equal(t, "the runtime tgi is neither vllm nor sglang", left[0].Why)
 }
