@@ -22,6 +22,7 @@ func newRealShell(t testing.TB) *realShell {
 		t.Skip("there is no bash to compare with")
 	}
 	dir := t.TempDir()
+	require.NoError(t, os.Symlink(bash, filepath.Join(dir, "sh")))
 	program := "#!" + bash + "\nprintf '%s\\0' \"$@\" $'\\1'\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), []byte(program), 0o755))
 	return &realShell{dir: dir, bash: bash}
@@ -209,6 +210,9 @@ func FuzzRemoveWord(f *testing.F) {
 		}
 		told := script.Text + "\n---\n" + script.apply(splices).Text
 		if !certain || len(runs) != len(ours) {
+			if word.Unknown {
+				t.Skip("its real text is not known")
+			}
 			require.Equal(t, without(flat(runs), word.Text), without(flat(left), word.Text), told)
 			return
 		}

@@ -389,6 +389,9 @@ func (r *reader) heredoc(redirect *syntax.Redirect) chars {
 	}
 	var f fields
 	r.quotedParts(&f, redirect.Hdoc.Parts, end, hereDocument)
+	if len(f.done) > 0 {
+		return r.mystery(lo, end)
+	}
 	return one(f.cur)
 }
 

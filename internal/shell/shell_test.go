@@ -74,6 +74,10 @@ func TestCommandsAreReadAsTheShellReadsThem(t *testing.T) {
 		{"positional parameters", `set -- --a "b c"; x "$@" $2 "$1"`, "[set] [--] [--a]! [b c]!\n[x] [--a]! [b c]! [b] [c] [--a]"},
 		{"xargs", "echo --a | xargs x", "[echo] [--a]\n[xargs] [x] []*"},
 		{"a background command", "x --a & wait", "[x] [--a]\n[wait]"},
+		{"a variable for another shell", `N=1; N=2 sh -c 'x $N'; env N=3 sh -c 'x $N'; env -i sh -c 'x $PORT'`, "[x] [2]\n[x] [3]\n[x] [$PORT]*"},
+		{"a joined list", `A="${L[@]}"; L=(a b); B="${L[@]}"; x "$B"`, `[x] ["${L[@]}"]?`},
+		{"behind exec", "exec x; y", "[exec] [x]"},
+		{"a function that may be defined", "a && f() { x; }; f", "[a]\n[f]?\nmaybe [x]"},
 		{"dollar quotes", `x $'a' $'a\n'`, `[x] [a] [$'a\n']?`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,6 +130,11 @@ func TestWhatIsSetForTheCommand(t *testing.T) {
 	require.Equal(t, "1", got[0].Env[0].Value.Text)
 	require.Equal(t, "C", got[0].Env[1].Name)
 	require.Equal(t, "3", got[0].Env[1].Value.Text)
+
+	got, err = Script{Text: "exec env D=4 nohup x --e=5", Dialect: Bash}.Commands()
+	require.NoError(t, err)
+	require.Len(t, got[0].Env, 1)
+	require.Equal(t, "4", got[0].Env[0].Value.Text)
 }
 
 func TestBadScriptsAreNamed(t *testing.T) {
