@@ -164,6 +164,9 @@ func FuzzWordsAreThoseOfBash(f *testing.F) {
 		if !ended {
 			t.Skip("bash does not end")
 		}
+		if len(runs) < len(ours) && strings.Contains(script.Text, "exec") {
+			t.Skip("what runs first may have ended the shell")
+		}
 		require.Len(t, runs, len(ours), "%s\n%s", script.Text, told(commands))
 		for i := range ours {
 			if severalUnknown(ours[i]) {
