@@ -213,7 +213,7 @@ func (g *Gathered) gatherVersion(s *server.Server, engine *catalogue.Engine, spe
 	fromImage := engine.FromImage(s.Image)
 	g.Span, g.SpanSource = fromImage, "image"
 	type statement struct{ name, version, source string }
-	g.Knows = spec.Engine.Knows
+	g.Knows = slices.Concat(spec.Engine.Knows, s.Knows)
 	statements := []statement{
 		{overrides.Engine.Name, overrides.Engine.Version, "annotation trimtab.dev/engine"},
 		{spec.Engine.Name, spec.Engine.Version, "config"},
