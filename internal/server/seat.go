@@ -59,8 +59,9 @@ func (s seat) at(path setting.Path, container, podSpec, podLabels *yaml.Node) se
 	return s
 }
 
-// server reads the container; nil with the reason when it runs no engine.
-func (s seat) server() (*Server, string) {
+// servers reads the container: a server for each engine that it runs, none with
+// the reason when it runs none.
+func (s seat) servers() ([]*Server, string) {
 	command, ok := words(at(s.container, "command"), s.path.Join("command"))
 	if !ok {
 		return nil, "its command is no list of texts"
@@ -73,28 +74,36 @@ func (s seat) server() (*Server, string) {
 		command, args = s.runtime.join(command, args)
 	}
 	image := imageOf(at(s.container, "image"))
-	started, why := s.program(image, command, args)
+	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
+	if s.noEnv {
+		envPath = nil
+	}
+	programs, why := s.programs(image, command, args, variables)
 	if why != "" {
 		return nil, why
 	}
 	if s.excluded != "" {
 		return nil, s.excluded
 	}
-	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
-	if s.noEnv {
-		envPath = nil
+	var list []*Server
+	for _, started := range programs {
+		list = append(list, s.server(image, started, envPath))
 	}
-	asked := containerGPUs(s.podSpec, s.container)
+	return list, ""
+}
+
+// server is one engine that the container runs.
+func (s seat) server(image string, started program, envPath setting.Path) *Server {
 	model := s.hint.model
 	if model == "" {
-		model = started.checkpoint(variables)
+		model = started.checkpoint(started.variables)
 	}
 	return &Server{
 		Item: s.item, Object: s.object, Container: text(at(s.container, "name")), Path: s.path,
 		Engine: started.engine, Mode: started.mode,
 		Image: image, ImagePath: s.path.Join("image"),
-		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
-		Env: variables, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
+		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: containerGPUs(s.podSpec, s.container),
+		Env: started.variables, Reads: started.reads, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
 		Mounts:       mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
 		Pod:          podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
 		Node:         nodeLabels(s.podSpec),
@@ -102,7 +111,7 @@ func (s seat) server() (*Server, string) {
 		Labels:       s.labels, Annotations: s.annotations,
 		Operator: s.hint.operator, ModelSource: model, Knows: started.knows,
 		commandLine: func(*int64) []setting.Word { return started.arguments },
-	}, ""
+	}
 }
 
 // seatsOf finds the containers of an object: pod specs by their structure, a
@@ -233,14 +242,14 @@ func variablesOf(node *yaml.Node, path setting.Path) ([]Variable, setting.Path) 
 		if node.Content[i].Tag == "!!merge" || isNull(value) {
 			continue
 		}
-		literal := value
+		literal, valuePath := value, path.Join(name)
 		if value.Kind == yaml.MappingNode {
-			literal = at(value, "value")
+			literal, valuePath = at(value, "value"), path.Join(name, "value")
 		}
 		variables = append(variables, Variable{
 			Name: name, Value: text(literal),
 			Unknown: literal == nil || decidedElsewhere(text(literal)),
-			Path:    path.Join(name),
+			Path:    path.Join(name), ValuePath: valuePath,
 		})
 	}
 	return variables, nil

@@ -202,7 +202,7 @@ func FuzzRemoveWord(f *testing.F) {
 		if !ok {
 			t.Skip("no word can go")
 		}
-		splices, err := script.Remove(word.Span)
+		splices, err := script.Edit([]Span{word.Span}, nil)
 		if err != nil {
 			t.Skip("refused")
 		}
@@ -300,7 +300,7 @@ func FuzzRead(f *testing.F) {
 		for _, c := range commands {
 			for _, w := range c.Words {
 				require.LessOrEqual(t, w.Span.From, w.Span.To)
-				require.LessOrEqual(t, w.Span.To, len(script.source(w.Span.Source)))
+				require.LessOrEqual(t, w.Span.To, len(script.Source(w.Span.Source)))
 			}
 		}
 	})

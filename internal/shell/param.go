@@ -116,4 +116,3 @@ func (r *reader) alternative(w *syntax.Word) chars {
 	}
 	return text
 }
-

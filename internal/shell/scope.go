@@ -92,6 +92,7 @@ func (r *reader) lookup(name string) (*variable, bool) {
 	if v, ours := r.scope.variables[name]; ours {
 		return v, !v.lost
 	}
+	r.looked[name] = true
 	if r.scope.wild {
 		return nil, false
 	}
