@@ -110,8 +110,10 @@ func scriptWord(script *setting.Script, word shell.Word) setting.Word {
 	}
 	read.Origin = setting.BoundTo(place)
 	if stands && word.Span.To > word.Span.From {
+		read.Origin = setting.BoundTo(at)
 		read.Origin.Near = at
 	}
+	read.Origin.Fixed = word.Fixed
 	return read
 }
 

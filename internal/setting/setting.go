@@ -67,8 +67,10 @@ type Origin struct {
 	Path Path
 	// Name is how an origin without a path is printed: "llmkube" or "default".
 	Name string
-	// Near is where a bound word stands, for people to look at.
-	Near Path
+	// Near is where a bound word stands, for people to look at, and Fixed why it
+	// cannot be edited there.
+	Near  Path
+	Fixed string
 }
 
 // Stands tells whether somebody wrote the setting, and could write it otherwise:

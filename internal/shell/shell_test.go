@@ -48,6 +48,9 @@ func TestCommandsAreReadAsTheShellReadsThem(t *testing.T) {
 		{"an unknown variable", "x $POD \"$POD\" --a=$NONE", "[x] [$POD]* [$POD]? [--a=$NONE]*"},
 		{"a default", `x "${N:-48}" ${PORT:-1}`, "[x] [${N:-48}]? [8000]"},
 		{"a condition", "if x; then N=1; y; else z; fi; w $N", "[x]\nmaybe [y]\nmaybe [z]\n[w] [$N]*"},
+		{"a list that a condition extends", `A="--a 1"; if y; then A="$A --b"; fi; x $A`, "[y]\n[x] [--a] [1] [$A]*"},
+		{"a list that a condition extends without a blank", `A="--a 1"; y && A+=2; x $A`, "[y]\n[x] [--a] [$A]*"},
+		{"an array that a condition extends", `A=(--a 1); y && A+=(--b); x "${A[@]}"`, "[y]\n[x] [--a] [1] [${A[@]}]*"},
 		{"a chain", "a && N=1 && b $N; c $N", "[a]\n[b] [1]\n[c] [$N]*"},
 		{"a chain of assignments", "M=1 && N=2 && b; c $N", "[b]\n[c] [2]"},
 		{"an alternative", "a || b", "[a]\nmaybe [b]"},
@@ -176,5 +179,18 @@ func TestFindShell(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, got, line)
+	}
+}
+
+func TestCommentsAboutAWord(t *testing.T) {
+	text := "# the first\n# and second\nx --a \\\n  --b # beside\n\ny --c `# in the line` \\\n  --d\n"
+	for word, want := range map[string][]string{
+		"--a": {"the first and second"},
+		"--b": {"beside", "the first and second"},
+		"--c": {"in the line"},
+		"--d": nil,
+	} {
+		from := strings.Index(text, word)
+		require.Equal(t, want, Comments(text, Span{From: from, To: from + len(word)}), word)
 	}
 }
