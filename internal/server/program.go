@@ -117,6 +117,9 @@ func (s seat) programs(image string, command, args []setting.Word, variables []V
 	if programs, why := s.scripted(line, variables); len(programs) > 0 || why != "" {
 		return programs, why
 	}
+	if s.hint.evaluated && len(command) == 0 && len(args) > 0 {
+		args = evaluated("eval \"x $@\"", args, variables, s.path.Join("args"))
+	}
 	started, why := s.program(image, line, command, args)
 	if why != "" {
 		return nil, why

@@ -35,6 +35,8 @@ type seat struct {
 	runtime *runtimeWords
 	// noEnv is true where there is no list to add a variable to.
 	noEnv bool
+	// files are the ConfigMaps of the input.
+	files configMaps
 	// nodes is how many pods form one server, nil when the object does not say.
 	nodes *int64
 }
@@ -51,6 +53,8 @@ type hint struct {
 	direct *bool
 	// knows are the options of a wrapper around the engine.
 	knows []string
+	// evaluated is true where a shell reads the container's arguments once more.
+	evaluated bool
 }
 
 // at returns the seat of another container of the same object.
@@ -122,8 +126,12 @@ func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Obje
 	if err != nil {
 		return nil, err
 	}
+	files, err := in.configMaps()
+	if err != nil {
+		return nil, err
+	}
 	base := seat{
-		item: item, object: object, onePod: onePodKinds[object.Kind],
+		item: item, object: object, files: files, onePod: onePodKinds[object.Kind],
 		labels:      stringMap(at(root, "metadata", "labels")),
 		annotations: stringMap(at(root, "metadata", "annotations")),
 	}

@@ -157,6 +157,17 @@ type input struct {
 	items    []*stream.Item
 	models   modelIndex
 	runtimes runtimeIndex
+	files    configMaps
+}
+
+// configMaps are those of the input, read once.
+func (in *input) configMaps() (configMaps, error) {
+	if in.files != nil {
+		return in.files, nil
+	}
+	files, err := readConfigMaps(in.items)
+	in.files = files
+	return files, err
 }
 
 // complete tells the servers of what stands beside them.
@@ -169,7 +180,7 @@ func (in *input) complete(servers []*Server) error {
 	if err != nil {
 		return err
 	}
-	files, err := readConfigMaps(in.items)
+	files, err := in.configMaps()
 	for _, s := range servers {
 		s.CronJobs, s.Services, s.configMaps = jobs, addressed, files
 	}

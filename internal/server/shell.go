@@ -21,21 +21,17 @@ var speakers = []string{
 // template is an expression of a template that blanks would take apart.
 var template = regexp.MustCompile(`\{\{[^}]*\s[^}]*\}\}`)
 
-// scripted are the engines that a command line starts through a shell script.
-// The reason is empty where the line hands no script to a shell.
+// scripted are the engines that a command line starts through a shell script: one
+// handed to a shell, or a file that a ConfigMap mounts. The reason is empty where
+// the line runs no script that is known.
 func (s seat) scripted(line []setting.Word, variables []Variable) ([]program, string) {
-	texts := make([]string, len(line))
-	for i, word := range line {
-		texts[i] = word.Text
-	}
-	invocation, found := shell.FindShell(texts)
-	if !found || invocation.Script < 0 || invocation.File {
+	script := s.scriptOf(line, variables)
+	if script == nil {
 		return nil, ""
 	}
-	if template.MatchString(texts[invocation.Script]) {
+	if template.MatchString(script.Text) {
 		return nil, "its shell script is a template"
 	}
-	script := scriptOf(line, invocation, variables)
 	commands, err := script.Commands()
 	if err != nil {
 		return nil, err.Error()
@@ -52,11 +48,62 @@ func (s seat) scripted(line []setting.Word, variables []Variable) ([]program, st
 	return programs, ""
 }
 
-// scriptOf is the script of a command line, with the places of its texts.
-func scriptOf(line []setting.Word, invocation shell.Invocation, variables []Variable) *setting.Script {
-	text := line[invocation.Script]
+// scriptOf is the script that a command line runs, nil when it runs none that is
+// known.
+func (s seat) scriptOf(line []setting.Word, variables []Variable) *setting.Script {
+	texts := make([]string, len(line))
+	for i, word := range line {
+		texts[i] = word.Text
+	}
+	invocation, found := shell.FindShell(texts)
+	switch {
+	case !found && len(line) > 0:
+		return s.mountedScript(line, variables, shebang)
+	case !found || invocation.Script < 0:
+		return nil
+	case invocation.File:
+		return s.mountedScript(line[invocation.Script:], variables, func(string) (shell.Dialect, bool) { return invocation.Dialect, true })
+	}
+	return newScript(line[invocation.Script], line[invocation.Script+1:], invocation.Dialect, variables)
+}
+
+// mountedScript is the script of a file that a ConfigMap of the input mounts; its
+// name is the first word, its arguments follow.
+func (s seat) mountedScript(line []setting.Word, variables []Variable, dialect func(text string) (shell.Dialect, bool)) *setting.Script {
+	mounted := Server{Object: s.object, Mounts: mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")), configMaps: s.files}
+	file, found := mounted.mountedFile(line[0].Text)
+	if !found {
+		return nil
+	}
+	spoken, ok := dialect(file.Text)
+	if !ok {
+		return nil
+	}
+	script := newScript(setting.Word{Text: file.Text}, line, spoken, variables)
+	script.Kubelet, script.Name = false, "ConfigMap "+file.ConfigMap.Name+", "+file.Key
+	return script
+}
+
+// shebang is the language of an executable script.
+func shebang(text string) (shell.Dialect, bool) {
+	first, _, _ := strings.Cut(text, "\n")
+	program, is := strings.CutPrefix(first, "#!")
+	words := strings.Fields(program)
+	if len(words) > 1 && path.Base(words[0]) == "env" {
+		words = words[1:]
+	}
+	if !is || len(words) == 0 {
+		return shell.POSIX, false
+	}
+	invocation, found := shell.FindShell(words)
+	return invocation.Dialect, found
+}
+
+// newScript is a script with its arguments, from $0 on, and the places of its
+// texts.
+func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialect, variables []Variable) *setting.Script {
 	script := &setting.Script{
-		Script: shell.Script{Text: text.Text, Dialect: invocation.Dialect, Kubelet: true, Env: map[string]shell.Value{}},
+		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Env: map[string]shell.Value{}},
 		Places: map[shell.Source]setting.Path{},
 	}
 	stands := func(source shell.Source, path setting.Path) {
@@ -65,7 +112,7 @@ func scriptOf(line []setting.Word, invocation shell.Invocation, variables []Vari
 		}
 	}
 	stands("", text.Origin.Path)
-	for i, word := range line[invocation.Script+1:] {
+	for i, word := range arguments {
 		script.Args = append(script.Args, shell.Value{Text: word.Text, Unknown: word.Unknown})
 		stands(shell.Source(fmt.Sprintf("arg/%d", i)), word.Origin.Path)
 	}
@@ -100,21 +147,25 @@ func (s seat) commanded(script *setting.Script, command shell.Command, variables
 func scriptWord(script *setting.Script, word shell.Word) setting.Word {
 	read := setting.Word{Text: word.Text, Unknown: word.Unknown || strings.Contains(word.Text, "{{")}
 	place, stands := script.Places[word.Span.Source]
-	if !stands {
-		place = script.Places[""]
-	}
 	at := place.Join(setting.Part{Script: script, Span: word.Span})
-	if stands && word.Fixed == "" {
+	switch {
+	case stands && word.Fixed == "":
 		read.Origin = setting.Origin{Kind: setting.Argument, Path: at}
-		return read
-	}
-	read.Origin = setting.BoundTo(place)
-	if stands && word.Span.To > word.Span.From {
+	case stands && word.Span.To > word.Span.From:
 		read.Origin = setting.BoundTo(at)
-		read.Origin.Near = at
+		read.Origin.Near, read.Origin.Fixed = at, word.Fixed
+	default:
+		read.Origin = setting.Origin{Kind: setting.Bound, Name: nameOf(script), Near: script.Places[""], Fixed: word.Fixed}
 	}
-	read.Origin.Fixed = word.Fixed
 	return read
+}
+
+// nameOf tells people where a script stands.
+func nameOf(script *setting.Script) string {
+	if place, stands := script.Places[""]; stands {
+		return place.String()
+	}
+	return script.Name
 }
 
 // withScript are the variables of the container as the script leaves them to a
@@ -130,7 +181,7 @@ func withScript(variables []Variable, script *setting.Script, set []shell.Assign
 			order = append(order, assign.Name)
 		}
 		word := scriptWord(script, assign.Value)
-		own[assign.Name] = Variable{Name: assign.Name, Value: word.Text, Unknown: word.Unknown, Bound: script.Places[""].String()}
+		own[assign.Name] = Variable{Name: assign.Name, Value: word.Text, Unknown: word.Unknown, Bound: nameOf(script)}
 	}
 	kept := slices.DeleteFunc(slices.Clone(variables), func(v Variable) bool { _, ours := own[v.Name]; return ours })
 	for _, name := range order {

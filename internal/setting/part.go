@@ -15,6 +15,8 @@ type Script struct {
 	// Places lead to the scalars of the script's own text, of the variables and of
 	// the arguments; a text that stands in no manifest is missing.
 	Places map[shell.Source]Path
+	// Name tells people where the script's own text stands when it has no place.
+	Name string
 }
 
 // Part takes a path apart into that of the scalar and the word in it; false for

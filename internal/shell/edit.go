@@ -58,12 +58,17 @@ func (s Script) Edit(removed []Span, written map[Span]string) ([]Splice, error) 
 
 // firstProved tries the ways to take a group out, the tidiest first.
 func (s Script) firstProved(before *reader, want expectation, done []Splice, g group) (Splice, bool) {
+	var candidates []Splice
 	for _, span := range g.cuts(s) {
-		candidate := Splice{Span: span, Drop: g.kind == argument}
-		if overlaps(done, candidate) {
-			continue
+		if isArg := strings.HasPrefix(string(span.Source), "arg/"); isArg && span.From == 0 && span.To == len(s.Source(span.Source)) {
+			candidates = append(candidates, Splice{Span: span, Drop: true})
 		}
-		if s.proved(before, want, append(done[:len(done):len(done)], candidate)) {
+		if g.kind != argument {
+			candidates = append(candidates, Splice{Span: span})
+		}
+	}
+	for _, candidate := range candidates {
+		if !overlaps(done, candidate) && s.proved(before, want, append(done[:len(done):len(done)], candidate)) {
 			return candidate, true
 		}
 	}

@@ -109,6 +109,17 @@ func TestTextsOutsideAreEdited(t *testing.T) {
 	}, splices)
 }
 
+func TestAWholeArgumentThatIsEvaluatedGoesAsAnArgument(t *testing.T) {
+	script := Script{Text: `eval "x $@"`, Dialect: Bash, Args: []Value{{Text: "bash"}, {Text: "--a"}, {Text: "--b '{}' --c"}, {Text: "3"}}}
+	splices, err := script.Edit(spansOf(t, script, "--a", "3", "{}"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []Splice{
+		{Span: Span{Source: "arg/1", To: 3}, Drop: true},
+		{Span: Span{Source: "arg/2", From: 3, To: 8}},
+		{Span: Span{Source: "arg/3", To: 1}, Drop: true},
+	}, splices)
+}
+
 func TestWhatIsNotSafeIsRefused(t *testing.T) {
 	for _, c := range []struct{ script, word, want string }{
 		{"bash <<'EOF'\nx --a\nEOF\n", "--a", "it stands in a here-document"},
