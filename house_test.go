@@ -14,9 +14,9 @@ import (
 var rooms = []string{
 	"engines",
 	"hardware",
+	"internal/shell",
 	"internal/setting", "internal/finding",
 	"internal/stream",
-	"internal/shell",
 	"internal/catalogue",
 	"internal/server",
 	"internal/config",

@@ -234,11 +234,20 @@ func (j *judged) locate(f *finding.Finding) {
 	if err != nil || root == nil {
 		return
 	}
-	node := server.Lookup(root, f.Origin.Path)
-	if node == nil {
-		node = root
+	path := f.Origin.Path
+	if path == nil {
+		path = f.Origin.Near
 	}
-	f.Line, f.Column = j.Item.Position(node)
+	path, part, inside := path.Part()
+	node := server.Lookup(root, path)
+	switch {
+	case node == nil:
+		f.Line, f.Column = j.Item.Position(root)
+	case inside:
+		f.Line, f.Column = j.Item.PositionIn(node, part.Span.From)
+	default:
+		f.Line, f.Column = j.Item.Position(node)
+	}
 }
 
 func (j *judged) summary() report.Server {

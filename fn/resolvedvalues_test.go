@@ -46,11 +46,11 @@ var typeNames = map[string]string{"half": "float16", "float": "float32"}
 // nothing only what is written is shown, which tells nothing.
 func shownByFlag(t *testing.T, models map[string]map[string]any, row resolvedRow) map[string]string {
 	t.Helper()
-	servers, err := fn.Show(rowInput(t, models, row))
+	all, err := fn.Show(rowInput(t, models, row))
 	require.NoError(t, err, row.String())
-	require.Len(t, servers, 1, row.String())
+	require.Len(t, all.Servers, 1, row.String())
 	shown := map[string]string{}
-	for _, one := range servers[0].Settings {
+	for _, one := range all.Servers[0].Settings {
 		if one.Effective == "" || one.Effective == "auto" || strings.HasPrefix(one.Because, "does nothing here") || one.Because == "a later one wins" {
 			continue
 		}

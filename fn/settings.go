@@ -132,11 +132,16 @@ func variablesOf(s *server.Server, words []setting.Word) []setting.Setting {
 			Origin: setting.Origin{Kind: setting.Env, Path: v.Path}, Places: []setting.Path{v.Path},
 			Overridden: seen[v.Name] < times[v.Name],
 		}
+		if v.Bound != "" {
+			variable.Origin, variable.Places = setting.Origin{Kind: setting.Env, Name: v.Bound}, nil
+		}
 		switch {
 		case times[v.Name] > 1:
 			variable.Held = "it is set more than once"
 		case s.EnvFrom:
 			variable.Held = "it may hide one of envFrom"
+		case slices.Contains(s.Reads, v.Name):
+			variable.Held = "the shell script reads it"
 		case referenced(v.Name, s.Env, words):
 			variable.Held = fmt.Sprintf("something refers to it as $(%s)", v.Name)
 		}

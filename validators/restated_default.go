@@ -23,7 +23,7 @@ func restatedDefault() rule.Rule {
 			told[f.Setting] = true
 		}
 		for _, about := range r.State.Settings {
-			if told[about.Name] || about.Origin.Path == nil || about.Held != "" || r.DoesMore(about) {
+			if told[about.Name] || !about.Origin.Stands() || about.Held != "" || r.DoesMore(about) {
 				continue
 			}
 			if option, ok := r.State.ParserDefault(about); ok {

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/shell"
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
@@ -22,6 +23,10 @@ func Comments(item *stream.Item, places []setting.Path) []string {
 	}
 	var comments []string
 	for _, place := range places {
+		place, part, inside := place.Part()
+		if inside {
+			comments = append(comments, shell.Comments(part.Script.Source(part.Span.Source), part.Span)...)
+		}
 		node := nodeAt(root, place)
 		if node == nil {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/shell"
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
@@ -94,8 +95,10 @@ type plan struct {
 	// emptied collections stay as {} or [].
 	emptied map[*yaml.Node]bool
 	text    map[*yaml.Node]scalarText // of the scalars in set
-	growth  map[*yaml.Node]*growth
-	grown   []*yaml.Node // the nodes of growth, in the order of the edits
+	// pieces are the changes inside scalars, by path, the last of each first.
+	pieces map[string][]shell.Splice
+	growth map[*yaml.Node]*growth
+	grown  []*yaml.Node // the nodes of growth, in the order of the edits
 }
 
 // place is where a node stands in its parent.
@@ -107,9 +110,9 @@ type place struct {
 
 // newPlan finds the nodes of the edits; nil for no edits.
 func newPlan(item *stream.Item, edits []finding.Edit) (*plan, error) {
-	edits = changes(edits)
-	if len(edits) == 0 {
-		return nil, nil
+	edits, pieces, err := whole(changes(edits))
+	if err != nil || len(edits) == 0 {
+		return nil, err
 	}
 	root, err := item.Root()
 	if err != nil {
@@ -123,7 +126,7 @@ func newPlan(item *stream.Item, edits []finding.Edit) (*plan, error) {
 		places: map[*yaml.Node]place{},
 		gone:   map[*yaml.Node]finding.Edit{}, set: map[*yaml.Node]finding.Edit{},
 		hollow: map[*yaml.Node]finding.Edit{}, emptied: map[*yaml.Node]bool{},
-		text: map[*yaml.Node]scalarText{}, growth: map[*yaml.Node]*growth{},
+		text: map[*yaml.Node]scalarText{}, growth: map[*yaml.Node]*growth{}, pieces: pieces,
 	}
 	if p.layout, err = item.Layout(); err != nil {
 		return nil, &Refused{Reason: err.Error()}

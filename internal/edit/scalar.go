@@ -38,7 +38,11 @@ func (p *plan) chooseText(n *yaml.Node, e finding.Edit) (scalarText, error) {
 	if p.layout[n].Mark < 0 && p.layout[n].Content == p.layout[n].End {
 		return scalarText{}, &Refused{Path: e.Path, Reason: "its key has no colon"}
 	}
-	for _, candidate := range p.candidates(n, e.Value) {
+	candidates := p.candidates(n, e.Value)
+	if spliced, ok := p.splicedText(n, p.pieces[e.Path.String()]); ok {
+		candidates = append([]string{spliced}, candidates...)
+	}
+	for _, candidate := range candidates {
 		if tag, ok := p.probe(n, candidate, e.Value); ok {
 			return scalarText{text: candidate, tag: tag}, nil
 		}

@@ -88,6 +88,9 @@ func (p Policy) applyKeeps(f finding.Finding) finding.Finding {
 	if f.Action == finding.None {
 		return f
 	}
+	if says := byHand(f.Origin); says != "" {
+		return kept(f, says)
+	}
 	for _, name := range p.Keep {
 		if p.names(f, name) {
 			return kept(f, "kept by the config")
@@ -109,6 +112,17 @@ func (p Policy) applyKeeps(f finding.Finding) finding.Finding {
 		}
 	}
 	return f
+}
+
+// byHand says why nothing is edited where a setting stands; empty where it can be.
+func byHand(o setting.Origin) string {
+	switch {
+	case o.Fixed != "":
+		return "edit it by hand in " + o.Name + ": " + o.Fixed
+	case o.Kind == setting.Bound, o.Kind == setting.ConfigFile:
+		return "edit it by hand in " + o.Name
+	}
+	return ""
 }
 
 func because(reason string) string {

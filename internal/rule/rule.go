@@ -139,6 +139,8 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 	}
 	f.Proposed = verdict.Proposed
 	switch release := r.State.Release; {
+	case about.Origin.Path == nil && byHand(about.Origin) != "":
+		f.Message += " (" + byHand(about.Origin) + ")"
 	case about.Origin.Path == nil:
 		f.Message += " (it stands in " + about.Origin.Name + ")"
 	case judgement.Fact.MayEdit(release):

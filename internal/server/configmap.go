@@ -42,8 +42,14 @@ func (c configMaps) data(wanted finding.Object) map[string]string {
 }
 
 // File finds the text of a file that a ConfigMap of the input mounts at a path
-// of the container.
+// of the container; false for a text that something else fills in.
 func (s *Server) File(name string) (MountedFile, bool) {
+	file, ok := s.mountedFile(name)
+	return file, ok && !decidedElsewhere(file.Text)
+}
+
+// mountedFile is File for a text as it stands.
+func (s *Server) mountedFile(name string) (MountedFile, bool) {
 	if !path.IsAbs(name) {
 		return MountedFile{}, false
 	}
@@ -66,7 +72,7 @@ func (s *Server) File(name string) (MountedFile, bool) {
 	}
 	object := finding.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.Object.Namespace, Name: best.ConfigMap}
 	text, ok := s.configMaps.data(object)[key]
-	return MountedFile{ConfigMap: object, Key: key, Text: text}, ok && !decidedElsewhere(text)
+	return MountedFile{ConfigMap: object, Key: key, Text: text}, ok
 }
 
 // keysOf are the keys of a ConfigMap volume by the path at which each is

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/shell"
 )
 
 // llmisvc is a KServe LLMInferenceService, or its config: pod specs whose
@@ -64,7 +66,7 @@ func (l llmisvc) hintFor(s *seat, prefill bool) {
 			return
 		}
 	}
-	s.hint.mode = "serve"
+	s.hint.mode, s.hint.evaluated = "serve", true
 	operator := setting.Origin{Kind: setting.Operator, Name: "kserve"}
 	s.hint.before = []setting.Word{
 		{Text: "/mnt/models", Unknown: true, Origin: operator},
@@ -130,24 +132,49 @@ func (l llmisvc) adapters() []setting.Word {
 	return line
 }
 
-// additionalWords are the options in the text of VLLM_ADDITIONAL_ARGS. What a
-// shell would take apart otherwise than at blanks is not known.
+// additionalWords are the options in the text of VLLM_ADDITIONAL_ARGS, as the
+// shell of the templates reads them.
 func additionalWords(list *yaml.Node, path setting.Path) []setting.Word {
-	var line []setting.Word
-	for _, v := range env(list, path) {
-		if v.Name != additionalArgs {
+	variables := env(list, path)
+	for i, v := range variables {
+		if v.Name != additionalArgs || v.Value == "" {
 			continue
 		}
-		origin := setting.BoundTo(v.Path.Join("value"))
-		line = nil // the last of a name counts
-		if v.Unknown && v.Value == "" || strings.ContainsAny(v.Value, "'\"\\`") {
-			return append(line, setting.Word{Text: "$" + additionalArgs, Unknown: true, Origin: origin})
-		}
-		for _, word := range strings.Fields(v.Value) {
-			line = append(line, setting.Word{Text: word, Unknown: strings.Contains(word, "$"), Origin: origin})
+		variables[i].Unknown = false // what is not known in it, the shell reader tells
+		if i == lastOf(variables, additionalArgs) {
+			return evaluated("eval \"x ${"+additionalArgs+"}\"", nil, variables, v.ValuePath)
 		}
 	}
-	return line
+	if i := lastOf(variables, additionalArgs); i >= 0 && variables[i].Unknown {
+		return []setting.Word{{Text: "$" + additionalArgs, Unknown: true, Origin: setting.BoundTo(variables[i].ValuePath)}}
+	}
+	return nil
+}
+
+func lastOf(variables []Variable, name string) int {
+	for i, v := range slices.Backward(variables) {
+		if v.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// evaluated are the words of the command x in a script of an operator. Those
+// that cannot be told are one unknown word, bound to the place.
+func evaluated(text string, args []setting.Word, variables []Variable, place setting.Path) []setting.Word {
+	script := newScript(setting.Word{Text: text}, append([]setting.Word{{Text: "bash"}}, args...), shell.Bash, variables)
+	script.Name = place.String()
+	commands, err := script.Commands()
+	at := slices.IndexFunc(commands, func(c shell.Command) bool { return len(c.Words) > 0 && c.Words[0].Text == "x" })
+	if err != nil || at < 0 || at != len(commands)-1 {
+		return []setting.Word{{Text: text, Unknown: true, Origin: setting.BoundTo(place)}}
+	}
+	var words []setting.Word
+	for _, word := range commands[at].Words[1:] {
+		words = append(words, scriptWord(script, word))
+	}
+	return words
 }
 
 // draContainer is the container with the devices that annotations claim for it

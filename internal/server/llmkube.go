@@ -79,10 +79,7 @@ func llmkubeLeft(root *yaml.Node) string {
 	case "":
 		return "the runtime is llamacpp where none is named"
 	case "vllm", "sglang":
-		if command, ok := words(at(root, "spec", "command"), nil); ok && isScript(command) {
-			return scriptReason(command)
-		}
-		return "its command starts no engine, or a list in it has the wrong type"
+		return "its command is a script or starts no engine, or a list in it has the wrong type"
 	default:
 		return "the runtime " + name + " is neither vllm nor sglang"
 	}

@@ -140,7 +140,8 @@ func TestAServerIsKnownByItsOptionsWhereTheImageDoesNotTell(t *testing.T) {
 
 func TestWhatIsLeftIsSaidWithTheReason(t *testing.T) {
 	cases := map[string]string{
-		"        command: [bash, -lc, 'exec vllm serve x']\n":        "its shell script starts vllm, and scripts are not read yet",
+		"        command: [bash, -lc, 'vllm serve \"x']\n":           "the shell script does not parse, line:column 1:12: reached EOF without closing quote `\"`",
+		"        command: [sh, -c, 'vllm serve {{ .Model }}']\n":     "its shell script is a template",
 		"        command: [sh, -c, 'sleep 1; echo vllm']\n":          "its shell script starts no engine",
 		"        command: [vllm, bench, serve]\n":                    "its command starts no engine",
 		"        image: lmsysorg/sglang:v0.5.9\n        args: []\n":  "the image starts no engine without a command",
@@ -154,7 +155,7 @@ func TestWhatIsLeftIsSaidWithTheReason(t *testing.T) {
 		require.Equal(t, why, left[1].Why)
 	}
 	_, left := survey(t, service("  runtime: vllm\n  command: [bash, -c, exec vllm serve x]\n"))
-	require.Equal(t, "its shell script starts vllm, and scripts are not read yet", left[0].Why)
+	require.Equal(t, "its command is a script or starts no engine, or a list in it has the wrong type", left[0].Why)
 	_, left = survey(t, service("  runtime: tgi\n"))
 	require.Len(t, left, 1)
 	require.Equal(t, "the runtime tgi is neither vllm nor sglang", left[0].Why)

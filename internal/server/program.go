@@ -17,6 +17,10 @@ type program struct {
 	arguments []setting.Word
 	// knows are patterns of options that a wrapper around the engine adds.
 	knows []string
+	// variables are those of its process, reads those that a script around it
+	// reads.
+	variables []Variable
+	reads     []string
 }
 
 // entryPoint is one way to start an engine, as the words behind the interpreter.
@@ -48,8 +52,7 @@ var entryPoints = []entryPoint{
 // own release, which nothing tells.
 const anyOption = "--*"
 
-// findProgram looks for an engine's entry point in a command line. A command
-// that hands a script to a shell is not looked into.
+// findProgram looks for an engine's entry point in a command line.
 func findProgram(line []setting.Word) (program, bool) {
 	for start := range line {
 		for _, entry := range entryPoints {
@@ -108,14 +111,27 @@ func officialImage(image string) bool {
 	return official
 }
 
-// program tells which engine a container starts, or why it starts none.
-func (s seat) program(image string, command, args []setting.Word) (program, string) {
+// programs tells which engines a container starts, or why it starts none.
+func (s seat) programs(image string, command, args []setting.Word, variables []Variable) ([]program, string) {
 	line := append(command[:len(command):len(command)], args...)
+	if programs, why := s.scripted(line, variables); len(programs) > 0 || why != "" {
+		return programs, why
+	}
+	if s.hint.evaluated && len(command) == 0 && len(args) > 0 {
+		args = evaluated("eval \"x $@\"", args, variables, s.path.Join("args"))
+	}
+	started, why := s.program(image, line, command, args)
+	if why != "" {
+		return nil, why
+	}
+	started.variables = variables
+	return []program{started}, ""
+}
+
+// program tells which engine a container starts without a script.
+func (s seat) program(image string, line, command, args []setting.Word) (program, string) {
 	if started, found := findProgram(line); found {
 		return started, ""
-	}
-	if isScript(line) {
-		return program{}, scriptReason(line)
 	}
 	if len(command) > 0 {
 		return program{}, "its command starts no engine"
@@ -145,42 +161,4 @@ func (s seat) entryPointOf(image string, args []setting.Word) (program, string) 
 		return program{engine: engine, mode: "api", arguments: args}, ""
 	}
 	return program{}, "neither command, image nor options tell of an engine"
-}
-
-func isShell(word string) bool {
-	switch path.Base(word) {
-	case "sh", "bash", "ash", "dash":
-		return true
-	}
-	return false
-}
-
-// isScript tells whether a line hands a text to a shell: sh -c, bash -lc.
-func isScript(line []setting.Word) bool {
-	for i, word := range line {
-		if !isShell(word.Text) {
-			continue
-		}
-		for _, option := range line[i+1:] {
-			if !strings.HasPrefix(option.Text, "-") && !strings.HasPrefix(option.Text, "+") {
-				break
-			}
-			if !strings.HasPrefix(option.Text, "--") && strings.Contains(option.Text, "c") {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// scriptReason says of a shell script whether it may start an engine.
-func scriptReason(line []setting.Word) string {
-	for _, word := range line {
-		for _, entry := range entryPoints {
-			if strings.Contains(word.Text, strings.Join(entry.words, " ")) {
-				return "its shell script starts " + entry.engine + ", and scripts are not read yet"
-			}
-		}
-	}
-	return "its shell script starts no engine"
 }

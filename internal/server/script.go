@@ -38,7 +38,7 @@ func (r *deletionReader) script(text string) {
 var keywords = []string{"if", "then", "else", "elif", "fi", "do", "done", "while", "until", "{", "}", "!", "case", "esac"}
 
 // loop: for NAME in WORDS.
-func (r *deletionReader) loop(words []scriptWord) {
+func (r *deletionReader) loop(words []pruneWord) {
 	if len(words) == 0 {
 		return
 	}
@@ -56,7 +56,7 @@ func (r *deletionReader) loop(words []scriptWord) {
 
 // expand puts the values of variables into a word: one word for each text that
 // a loop gives.
-func (r *deletionReader) expand(word scriptWord) []string {
+func (r *deletionReader) expand(word pruneWord) []string {
 	texts := []string{""}
 	for _, piece := range word.pieces {
 		values := []string{piece.text}
@@ -82,12 +82,12 @@ func (r *deletionReader) expand(word scriptWord) []string {
 // scriptCommand is one simple command; pipes is true when its output goes to
 // the next one.
 type scriptCommand struct {
-	words []scriptWord
+	words []pruneWord
 	pipes bool
 }
 
-// scriptWord is a word as written, and in pieces: texts and names of variables.
-type scriptWord struct {
+// pruneWord is a word as written, and in pieces: texts and names of variables.
+type pruneWord struct {
 	text   string
 	pieces []scriptPiece
 }
@@ -111,8 +111,8 @@ func commands(script string) []scriptCommand {
 type scriptScanner struct {
 	rest     string
 	commands []scriptCommand
-	words    []scriptWord
-	word     *scriptWord
+	words    []pruneWord
+	word     *pruneWord
 }
 
 func (s *scriptScanner) step() {
@@ -251,7 +251,7 @@ func (s *scriptScanner) text(text string) {
 
 func (s *scriptScanner) piece(piece scriptPiece) {
 	if s.word == nil {
-		s.word = &scriptWord{}
+		s.word = &pruneWord{}
 	}
 	s.word.text += piece.text
 	s.word.pieces = append(s.word.pieces, piece)

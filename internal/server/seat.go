@@ -39,6 +39,8 @@ type seat struct {
 	claims claimIndex
 	// noEnv is true where there is no list to add a variable to.
 	noEnv bool
+	// files are the ConfigMaps of the input.
+	files configMaps
 	// nodes is how many pods form one server, nil when the object does not say.
 	nodes *int64
 }
@@ -55,6 +57,8 @@ type hint struct {
 	direct *bool
 	// knows are the options of a wrapper around the engine.
 	knows []string
+	// evaluated is true where a shell reads the container's arguments once more.
+	evaluated bool
 }
 
 // at returns the seat of another container of the same object.
@@ -63,8 +67,9 @@ func (s seat) at(path setting.Path, container, podSpec, podLabels *yaml.Node) se
 	return s
 }
 
-// server reads the container; nil with the reason when it runs no engine.
-func (s seat) server() (*Server, string) {
+// servers reads the container: a server for each engine that it runs, none with
+// the reason when it runs none.
+func (s seat) servers() ([]*Server, string) {
 	command, ok := words(at(s.container, "command"), s.path.Join("command"))
 	if !ok {
 		return nil, "its command is no list of texts"
@@ -77,28 +82,37 @@ func (s seat) server() (*Server, string) {
 		command, args = s.runtime.join(command, args)
 	}
 	image := imageOf(at(s.container, "image"))
-	started, why := s.program(image, command, args)
+	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
+	if s.noEnv {
+		envPath = nil
+	}
+	programs, why := s.programs(image, command, args, variables)
 	if why != "" {
 		return nil, why
 	}
 	if s.excluded != "" {
 		return nil, s.excluded
 	}
-	variables, envPath := variablesOf(at(s.container, "env"), s.path.Join("env"))
-	if s.noEnv {
-		envPath = nil
+	var list []*Server
+	for _, started := range programs {
+		list = append(list, s.server(image, started, envPath))
 	}
+	return list, ""
+}
+
+// server is one engine that the container runs.
+func (s seat) server(image string, started program, envPath setting.Path) *Server {
 	asked := s.gpus()
 	model := s.hint.model
 	if model == "" {
-		model = started.checkpoint(variables)
+		model = started.checkpoint(started.variables)
 	}
 	return &Server{
 		Item: s.item, Object: s.object, Container: text(at(s.container, "name")), Path: s.path,
 		Engine: started.engine, Mode: started.mode,
 		Image: image, ImagePath: s.path.Join("image"),
 		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
-		Env: variables, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
+		Env: started.variables, Reads: started.reads, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
 		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
 		Pod:         podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
 		Node:        nodeLabels(s.podSpec),
@@ -108,7 +122,7 @@ func (s seat) server() (*Server, string) {
 		Labels:       s.labels, Annotations: s.annotations,
 		Operator: s.hint.operator, ModelSource: model, Knows: started.knows,
 		commandLine: func(*int64) []setting.Word { return started.arguments },
-	}, ""
+	}
 }
 
 // gpus are the devices the container asks for, by resources or by claims. A node
@@ -142,8 +156,8 @@ func (in *input) seatsOf(item *stream.Item, root *yaml.Node, object finding.Obje
 		return nil, err
 	}
 	base := seat{
-		claims: claims,
-		item:   item, object: object, onePod: onePodKinds[object.Kind],
+		claims: claims, files: configMaps{in.items},
+		item: item, object: object, onePod: onePodKinds[object.Kind],
 		labels:      stringMap(at(root, "metadata", "labels")),
 		annotations: stringMap(at(root, "metadata", "annotations")),
 	}
@@ -263,14 +277,14 @@ func variablesOf(node *yaml.Node, path setting.Path) ([]Variable, setting.Path) 
 		if node.Content[i].Tag == "!!merge" || isNull(value) {
 			continue
 		}
-		literal := value
+		literal, valuePath := value, path.Join(name)
 		if value.Kind == yaml.MappingNode {
-			literal = at(value, "value")
+			literal, valuePath = at(value, "value"), path.Join(name, "value")
 		}
 		variables = append(variables, Variable{
 			Name: name, Value: text(literal),
 			Unknown: literal == nil || decidedElsewhere(text(literal)),
-			Path:    path.Join(name),
+			Path:    path.Join(name), ValuePath: valuePath,
 		})
 	}
 	return variables, nil

@@ -50,6 +50,8 @@ type Server struct {
 	EnvPath setting.Path
 	// EnvFrom is true when further variables come from ConfigMaps or Secrets.
 	EnvFrom bool
+	// Reads are the variables that the script around the engine reads.
+	Reads []string
 	// Operator is llmkube, or empty where the manifest is the pod's own.
 	Operator string
 	// ModelSource names the checkpoint: hf://org/name@revision, org/name, a path.
@@ -104,7 +106,12 @@ type Variable struct {
 	// that are substituted elsewhere.
 	Value   string
 	Unknown bool
-	Path    setting.Path
+	// Path leads to the entry, nil where a shell script sets the variable: then
+	// Bound names the place of the script.
+	Path  setting.Path
+	Bound string
+	// ValuePath leads to the scalar that holds the value.
+	ValuePath setting.Path
 }
 
 // CommandLine is what the engine's argument parser receives, in order. What an
@@ -212,11 +219,11 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 		return nil, nil, err
 	}
 	for _, seat := range seats {
-		if server, why := seat.server(); server != nil {
-			servers = append(servers, server)
-		} else {
+		found, why := seat.servers()
+		if len(found) == 0 {
 			left = append(left, seat.left(why))
 		}
+		servers = append(servers, found...)
 	}
 	return servers, left, nil
 }
@@ -303,7 +310,7 @@ func env(node *yaml.Node, path setting.Path) []Variable {
 			Name:    name,
 			Value:   text(value),
 			Unknown: at(element, "valueFrom") != nil || decidedElsewhere(text(value)),
-			Path:    path.Join(i),
+			Path:    path.Join(i), ValuePath: path.Join(i, "value"),
 		})
 	}
 	return variables

@@ -155,6 +155,7 @@ func TestPodTemplateCommands(t *testing.T) {
 		{"cli", "        command: [/usr/local/bin/vllm, serve, x]\n", "vllm", "serve", "x", true},
 		{"sglang cli", "        command: [sglang, serve]\n        args: [--model-path, x]\n", "sglang", "serve", "--model-path x", true},
 		{"official image", "        image: docker.io/vllm/vllm-openai:v0.11.0\n        args: [--model, x]\n", "vllm", "api", "--model x", true},
+		{"a shell script", "        command: [sh, -c]\n        args: ['exec vllm serve x']\n", "vllm", "serve", "x", false},
 		{"wrapper in front", "        command: [/launch.sh, vllm, serve, x]\n", "vllm", "serve", "x", false},
 	}
 	for _, c := range cases {
@@ -171,7 +172,7 @@ func TestPodTemplateCommands(t *testing.T) {
 
 func TestPodTemplateLeavesOthersAlone(t *testing.T) {
 	for name, container := range map[string]string{
-		"a shell script":      "        command: [sh, -c, vllm serve x]\n",
+		"a text in a script":  "        command: [sh, -c, 'echo vllm serve x; grep vllm serve']\n",
 		"a client":            "        command: [vllm, bench, serve]\n",
 		"a router":            "        command: [python3, -m, sglang_router.launch_router]\n",
 		"args of wrong type":  "        image: vllm/vllm-openai:v0.11.0\n        args: --model x\n",

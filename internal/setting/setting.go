@@ -9,7 +9,8 @@ import (
 )
 
 // Path leads from the root of an object to one of its YAML nodes: a string
-// element is a mapping key, an int element a sequence index.
+// element is a mapping key, an int element a sequence index, a Part at the end a
+// word inside a scalar.
 type Path []any
 
 // String prints the path as users write it: spec.extraArgs[7]. A key that
@@ -20,6 +21,8 @@ func (p Path) String() string {
 		switch e := element.(type) {
 		case int:
 			b.WriteString("[" + strconv.Itoa(e) + "]")
+		case Part:
+			b.WriteString("[" + strconv.Itoa(e.Span.From) + ":" + strconv.Itoa(e.Span.To) + "]")
 		case string:
 			if strings.ContainsAny(e, ".[]\" ") {
 				b.WriteString("[" + strconv.Quote(e) + "]")
@@ -64,6 +67,10 @@ type Origin struct {
 	Path Path
 	// Name is how an origin without a path is printed: "llmkube" or "default".
 	Name string
+	// Near is where a bound word stands, for people to look at, and Fixed why it
+	// cannot be edited there.
+	Near  Path
+	Fixed string
 }
 
 // Stands tells whether somebody wrote the setting, and could write it otherwise:

@@ -27,10 +27,10 @@ func (r *reader) call(c *syntax.CallExpr, redirects []*syntax.Redirect) {
 			r.goWild()
 			return
 		}
-		r.enter(f, all[1:])
+		r.within(c.Assigns, func() bool { r.enter(f, all[1:]); return true })
 		return
 	}
-	if r.nested(all, redirects) {
+	if r.within(c.Assigns, func() bool { return r.nested(all, redirects) }) {
 		r.scope.ended = r.scope.ended || name.String() == "exec"
 		return
 	}
@@ -40,6 +40,25 @@ func (r *reader) call(c *syntax.CallExpr, redirects []*syntax.Redirect) {
 	} else if len(assigns) == 0 && name.many() {
 		r.goWild() // it may be any builtin
 	}
+}
+
+// within follows a call with the assignments in front of it, which it alone sees;
+// false when there was nothing to follow.
+func (r *reader) within(assigns []*syntax.Assign, follow func() bool) bool {
+	if len(assigns) == 0 {
+		return follow()
+	}
+	kept := r.scope
+	r.scope = kept.clone()
+	for _, a := range assigns {
+		r.assign(a, true)
+	}
+	followed := follow()
+	r.scope = kept
+	if followed {
+		r.goWild() // a function or eval may have set others
+	}
+	return followed
 }
 
 // observeArguments notes the words of a function call that have no place of
@@ -75,13 +94,31 @@ func (r *reader) prefix(list []*syntax.Assign) []Assign {
 // emit adds a command.
 func (r *reader) emit(all []field, assigns []Assign) {
 	command := Command{Conditional: r.conditional > 0, Env: append(r.exports(), assigns...)}
-	for _, f := range all {
+	at := r.wrapped(all)
+	for i, f := range all {
 		command.Words = append(command.Words, f.word())
+		if name, _, assigns := strings.Cut(f.chars.String(), "="); i < at && assigns && validName(name) {
+			value := field{chars: f.chars[len(name)+1:], site: f.site, fixed: f.fixed}
+			command.Env = append(command.Env, Assign{Name: name, Value: value.word()})
+		}
 	}
-	if slices.ContainsFunc(all, func(f field) bool { return path.Base(f.chars.String()) == "xargs" }) {
+	if at < len(all) && all[at].chars.String() == "xargs" {
 		command.Words = append(command.Words, Word{Unknown: true, Many: true, Fixed: "xargs reads it from its input"})
 	}
 	r.commands = append(r.commands, command)
+}
+
+// wrapped is where the program begins behind those that only start it.
+func (r *reader) wrapped(all []field) int {
+	at := 0
+	for at < len(all) {
+		text := all[at].chars.String()
+		if !slices.Contains(wrappers, path.Base(text)) && (at == 0 || !belongsToWrapper(text)) {
+			break
+		}
+		at++
+	}
+	return at
 }
 
 // nested follows a literal script that the command hands to eval or to another
@@ -133,7 +170,8 @@ func (r *reader) piped(redirects []*syntax.Redirect) *layer {
 	return nil
 }
 
-// child follows a script in a shell of its own, which sees only what is exported.
+// child follows a script in a shell of its own, which sees only what is exported
+// and what the words in front of it set.
 func (r *reader) child(script *layer, invocation Invocation, all []field) bool {
 	outer := r.scope
 	r.scope = newScope()
@@ -143,15 +181,27 @@ func (r *reader) child(script *layer, invocation Invocation, all []field) bool {
 		kept.lost = v.lost || !v.exported
 		r.scope.variables[name] = &kept
 	}
-	if invocation.Script >= 0 && invocation.Script+1 < len(all) {
-		behind := all[invocation.Script+1:]
-		r.scope.zero, r.scope.params = behind[0].chars, behind[1:]
-		r.scope.paramsLost = slices.ContainsFunc(behind, func(f field) bool { return f.chars.many() })
+	for _, f := range all[:r.wrapped(all)] {
+		switch name, _, assigns := strings.Cut(f.chars.String(), "="); {
+		case assigns && validName(name):
+			r.set(name, variable{text: f.chars[len(name)+1:], exported: true})
+		case slices.Contains(resetters, name):
+			r.goWild()
+		}
+	}
+	if at := invocation.Script; at >= 0 && at+1 < len(all) {
+		r.scope.zero, r.scope.params = all[at+1].chars, all[at+2:]
+		if all[at+1].chars.many() {
+			r.scope.zero, r.scope.paramsLost = nil, true
+		}
 	}
 	err := r.script(script, invocation.Dialect)
 	r.scope = outer
 	return err == nil
 }
+
+// resetters are words of wrappers that take variables away.
+var resetters = []string{"sudo", "-i", "-", "-u", "--unset", "--ignore-environment"}
 
 // eval follows the text that its words join to.
 func (r *reader) eval(all []field) bool {
@@ -238,7 +288,7 @@ func (r *reader) setOptions(arguments []field) {
 			r.scope.paramsLost = true
 			return
 		case text == "--":
-			r.scope.params, r.scope.paramsLost = arguments[i+1:], many(arguments[i+1:])
+			r.scope.params, r.scope.paramsLost = arguments[i+1:], false
 			return
 		case text == "-o" || text == "+o":
 			if i++; i < len(arguments) && arguments[i].chars.String() == "allexport" {
@@ -253,7 +303,7 @@ func (r *reader) setOptions(arguments []field) {
 		case strings.HasPrefix(text, "+") && len(text) > 1:
 			r.scope.globs = r.scope.globs || strings.Contains(text, "f")
 		default:
-			r.scope.params, r.scope.paramsLost = arguments[i:], many(arguments[i:])
+			r.scope.params, r.scope.paramsLost = arguments[i:], false
 			return
 		}
 	}
@@ -264,7 +314,7 @@ func many(list []field) bool {
 }
 
 func (r *reader) shift(arguments []field) {
-	if len(arguments) > 0 && arguments[0].chars.String() != "1" || len(r.scope.params) == 0 {
+	if len(arguments) > 0 && arguments[0].chars.String() != "1" || len(r.scope.params) == 0 || r.scope.params[0].chars.many() {
 		r.scope.paramsLost = true
 		return
 	}

@@ -94,7 +94,7 @@ func (g group) cuts(s Script) []Span {
 	if right < len(list) && list[right].run == own {
 		to = list[right].from
 	}
-	text := s.source(span.Source)
+	text := s.Source(span.Source)
 	var cuts []Span
 	add := func(from, to int) { cuts = append(cuts, Span{Source: span.Source, From: from, To: to}) }
 	before, behind := strings.LastIndexByte(text[from:span.From], '\n'), strings.IndexByte(text[span.To:to], '\n')

@@ -21,21 +21,27 @@ type Refused struct{ Reason string }
 // Error is the reason.
 func (r *Refused) Error() string { return r.Reason }
 
-// Remove takes words out. With them go the blanks and continued lines that set
-// them apart; comments stay. The spans are those of words that Commands returns.
+// Edit takes words out and writes words anew. With a word that goes, the blanks
+// and continued lines go that set it apart; comments stay. What is written anew
+// keeps the quotes that stand there, where the text allows it. The spans are
+// those of words that Commands returns.
+//
 // It returns a *Refused where a word is fixed, or where it cannot be proved that
 // the shell still sees every other word as before.
-func (s Script) Remove(spans ...Span) ([]Splice, error) {
+func (s Script) Edit(removed []Span, written map[Span]string) ([]Splice, error) {
 	r, err := s.read()
 	if err != nil {
 		return nil, err
 	}
-	sites, err := r.sites(spans)
+	done, err := s.written(r, written)
 	if err != nil {
 		return nil, err
 	}
-	want := expectation{removed: map[Span]bool{}}
-	var done []Splice
+	sites, err := r.sites(removed)
+	if err != nil {
+		return nil, err
+	}
+	want := expectation{removed: map[Span]bool{}, replaced: written}
 	for _, group := range neighbours(sites) {
 		for _, one := range group.spans {
 			want.removed[one] = true
@@ -52,12 +58,17 @@ func (s Script) Remove(spans ...Span) ([]Splice, error) {
 
 // firstProved tries the ways to take a group out, the tidiest first.
 func (s Script) firstProved(before *reader, want expectation, done []Splice, g group) (Splice, bool) {
+	var candidates []Splice
 	for _, span := range g.cuts(s) {
-		candidate := Splice{Span: span, Drop: g.kind == argument}
-		if overlaps(done, candidate) {
-			continue
+		if isArg := strings.HasPrefix(string(span.Source), "arg/"); isArg && span.From == 0 && span.To == len(s.Source(span.Source)) {
+			candidates = append(candidates, Splice{Span: span, Drop: true})
 		}
-		if s.proved(before, want, append(done[:len(done):len(done)], candidate)) {
+		if g.kind != argument {
+			candidates = append(candidates, Splice{Span: span})
+		}
+	}
+	for _, candidate := range candidates {
+		if !overlaps(done, candidate) && s.proved(before, want, append(done[:len(done):len(done)], candidate)) {
 			return candidate, true
 		}
 	}
@@ -77,33 +88,32 @@ func bySpan(a, b Splice) int {
 	return a.Span.From - b.Span.From
 }
 
-// Replace writes a word anew, in the quotes that stand there where the text
-// allows it. It returns a *Refused as Remove does.
-func (s Script) Replace(span Span, text string) ([]Splice, error) {
-	r, err := s.read()
-	if err != nil {
-		return nil, err
-	}
-	sites, err := r.sites([]Span{span})
-	if err != nil {
-		return nil, err
-	}
-	at := sites[0].site
-	outer := at.layer.chars[at.lo].run
-	written := text
-	if at.kind == inCommand || at.kind == inArray {
-		written = quoteLike(at.layer.raw(at.lo, at.hi), text)
-	}
-	if !outer.writable(written) {
-		return nil, &Refused{"a line break cannot be written there"}
-	}
-	written = outer.encode(written)
-	if s.Kubelet && !strings.HasPrefix(string(span.Source), "env/") {
-		written = strings.ReplaceAll(written, "$", "$$")
-	}
-	made := []Splice{{Span: span, Text: written}}
-	if !s.proved(r, expectation{replaced: map[Span]string{span: text}}, made) {
-		return nil, &Refused{fmt.Sprintf("%q cannot be written there without changing something else", text)}
+// written are the splices that write words anew.
+func (s Script) written(r *reader, texts map[Span]string) ([]Splice, error) {
+	var made []Splice
+	for span, text := range texts {
+		sites, err := r.sites([]Span{span})
+		if err != nil {
+			return nil, err
+		}
+		at := sites[0].site
+		outer := at.layer.chars[at.lo].run
+		word := text
+		if at.kind == inCommand || at.kind == inArray {
+			word = quoteLike(at.layer.raw(at.lo, at.hi), text)
+		}
+		if !outer.writable(word) {
+			return nil, &Refused{"a line break cannot be written there"}
+		}
+		word = outer.encode(word)
+		if s.Kubelet && !strings.HasPrefix(string(span.Source), "env/") {
+			word = strings.ReplaceAll(word, "$", "$$")
+		}
+		splice := Splice{Span: span, Text: word}
+		if !s.proved(r, expectation{replaced: map[Span]string{span: text}}, []Splice{splice}) {
+			return nil, &Refused{fmt.Sprintf("%q cannot be written there without changing something else", text)}
+		}
+		made = append(made, splice)
 	}
 	return made, nil
 }
@@ -216,15 +226,15 @@ func (s Script) apply(splices []Splice) Script {
 		kind, name, _ := strings.Cut(string(splice.Span.Source), "/")
 		switch kind {
 		case "":
-			s.Text = splice.in(s.Text)
+			s.Text = splice.In(s.Text)
 		case "env":
 			value := s.Env[name]
-			value.Text = splice.in(value.Text)
+			value.Text = splice.In(value.Text)
 			s.Env[name] = value
 		case "arg":
 			i := argIndex(name)
 			dropped[i] = splice.Drop
-			s.Args[i].Text = splice.in(s.Args[i].Text)
+			s.Args[i].Text = splice.In(s.Args[i].Text)
 		}
 	}
 	var args []Value
@@ -237,10 +247,11 @@ func (s Script) apply(splices []Splice) Script {
 	return s
 }
 
-func (s Splice) in(text string) string { return text[:s.Span.From] + s.Text + text[s.Span.To:] }
+// In makes the change in the text that its span stands in.
+func (s Splice) In(text string) string { return text[:s.Span.From] + s.Text + text[s.Span.To:] }
 
-// source is the text that a span stands in.
-func (s Script) source(source Source) string {
+// Source is the text that a span stands in.
+func (s Script) Source(source Source) string {
 	switch kind, name, _ := strings.Cut(string(source), "/"); kind {
 	case "env":
 		return s.Env[name].Text

@@ -58,7 +58,7 @@ func TestWordsAreTakenOut(t *testing.T) {
 			for word := range strings.FieldsSeq(c.words) {
 				words = append(words, strings.ReplaceAll(word, "_", " "))
 			}
-			splices, err := script.Remove(spansOf(t, script, words...)...)
+			splices, err := script.Edit(spansOf(t, script, words...), nil)
 			require.NoError(t, err)
 			require.Equal(t, c.want, script.apply(splices).Text)
 		})
@@ -78,26 +78,45 @@ func TestWordsAreWrittenAnew(t *testing.T) {
 		{`bash -c "x --n 3"`, "3", "$b", `bash -c "x --n '\$b'"`},
 	} {
 		script := Script{Text: c.script, Dialect: Bash}
-		splices, err := script.Replace(spansOf(t, script, c.word)[0], c.text)
+		splices, err := script.Edit(nil, map[Span]string{spansOf(t, script, c.word)[0]: c.text})
 		require.NoError(t, err, c.script)
 		require.Equal(t, c.want, script.apply(splices).Text)
 	}
 }
 
+func TestOneEditRemovesAndWrites(t *testing.T) {
+	script := Script{Text: "x --a 1 --b 2 --c", Dialect: Bash}
+	spans := spansOf(t, script, "--a", "1", "2")
+	splices, err := script.Edit(spans[:2], map[Span]string{spans[2]: "3"})
+	require.NoError(t, err)
+	require.Equal(t, "x --b 3 --c", script.apply(splices).Text)
+}
+
 func TestTheKubeletDoesNotExpandWhatIsWritten(t *testing.T) {
 	script := Script{Text: "x --n 3", Dialect: Bash, Kubelet: true, Env: map[string]Value{"N": {Text: "5"}}}
-	splices, err := script.Replace(spansOf(t, script, "3")[0], "$(N)")
+	splices, err := script.Edit(nil, map[Span]string{spansOf(t, script, "3")[0]: "$(N)"})
 	require.NoError(t, err)
 	require.Equal(t, "x --n '$$(N)'", script.apply(splices).Text)
 }
 
 func TestTextsOutsideAreEdited(t *testing.T) {
 	script := Script{Text: `x $ARGS "$@"`, Dialect: Bash, Env: map[string]Value{"ARGS": {Text: "--a --b 3"}}, Args: []Value{{Text: "x"}, {Text: "--c"}, {Text: "--d"}}}
-	splices, err := script.Remove(spansOf(t, script, "--b", "3", "--c")...)
+	splices, err := script.Edit(spansOf(t, script, "--b", "3", "--c"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []Splice{
 		{Span: Span{Source: "arg/1", To: 3}, Drop: true},
 		{Span: Span{Source: "env/ARGS", From: 3, To: 9}},
+	}, splices)
+}
+
+func TestAWholeArgumentThatIsEvaluatedGoesAsAnArgument(t *testing.T) {
+	script := Script{Text: `eval "x $@"`, Dialect: Bash, Args: []Value{{Text: "bash"}, {Text: "--a"}, {Text: "--b '{}' --c"}, {Text: "3"}}}
+	splices, err := script.Edit(spansOf(t, script, "--a", "3", "{}"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []Splice{
+		{Span: Span{Source: "arg/1", To: 3}, Drop: true},
+		{Span: Span{Source: "arg/2", From: 3, To: 8}},
+		{Span: Span{Source: "arg/3", To: 1}, Drop: true},
 	}, splices)
 }
 
@@ -117,7 +136,7 @@ func TestWhatIsNotSafeIsRefused(t *testing.T) {
 		{"f() { x \"$@\"; y $#; }; f --a", "--a", "something else in the script depends on it"},
 	} {
 		script := Script{Text: c.script, Dialect: Bash}
-		_, err := script.Remove(spansOf(t, script, c.word)...)
+		_, err := script.Edit(spansOf(t, script, c.word), nil)
 		var refused *Refused
 		require.ErrorAs(t, err, &refused, c.script)
 		require.Equal(t, c.want, refused.Reason, c.script)

@@ -22,6 +22,7 @@ func newRealShell(t testing.TB) *realShell {
 		t.Skip("there is no bash to compare with")
 	}
 	dir := t.TempDir()
+	require.NoError(t, os.Symlink(bash, filepath.Join(dir, "sh")))
 	program := "#!" + bash + "\nprintf '%s\\0' \"$@\" $'\\1'\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), []byte(program), 0o755))
 	return &realShell{dir: dir, bash: bash}
@@ -163,6 +164,9 @@ func FuzzWordsAreThoseOfBash(f *testing.F) {
 		if !ended {
 			t.Skip("bash does not end")
 		}
+		if len(runs) < len(ours) && strings.Contains(script.Text, "exec") {
+			t.Skip("what runs first may have ended the shell")
+		}
 		require.Len(t, runs, len(ours), "%s\n%s", script.Text, told(commands))
 		for i := range ours {
 			if severalUnknown(ours[i]) {
@@ -198,7 +202,7 @@ func FuzzRemoveWord(f *testing.F) {
 		if !ok {
 			t.Skip("no word can go")
 		}
-		splices, err := script.Remove(word.Span)
+		splices, err := script.Edit([]Span{word.Span}, nil)
 		if err != nil {
 			t.Skip("refused")
 		}
@@ -209,6 +213,9 @@ func FuzzRemoveWord(f *testing.F) {
 		}
 		told := script.Text + "\n---\n" + script.apply(splices).Text
 		if !certain || len(runs) != len(ours) {
+			if word.Unknown {
+				t.Skip("its real text is not known")
+			}
 			require.Equal(t, without(flat(runs), word.Text), without(flat(left), word.Text), told)
 			return
 		}
@@ -293,7 +300,7 @@ func FuzzRead(f *testing.F) {
 		for _, c := range commands {
 			for _, w := range c.Words {
 				require.LessOrEqual(t, w.Span.From, w.Span.To)
-				require.LessOrEqual(t, w.Span.To, len(script.source(w.Span.Source)))
+				require.LessOrEqual(t, w.Span.To, len(script.Source(w.Span.Source)))
 			}
 		}
 	})

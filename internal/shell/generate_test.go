@@ -66,7 +66,7 @@ func (g *generator) statement() string {
 	case 11:
 		return g.command() + g.of(" && ", " || ", " | cat; ") + g.statement()
 	case 12:
-		return g.of("A=1 ", "C='2 3' ") + g.command()
+		return g.of("A=1 ", "C='2 3' ", "env A=4 ", "A=$B D=3 ") + g.statement()
 	case 13:
 		return "case $A in " + g.of("1", "*") + ") " + g.statement() + ";; esac"
 	case 14:
@@ -137,7 +137,7 @@ func (g *generator) value() string {
 	case 4:
 		return `"` + g.bare(" ") + ` $B"`
 	case 5:
-		return g.of("$A", "", "$Z", "\\ a", "${A:-x y}", `"$1"`)
+		return g.of("$A", "", "$Z", "\\ a", "${A:-x y}", `"$1"`, `"${L[@]}"`, `"$@"`, "`# why`")
 	}
 	g.names++
 	return fmt.Sprintf("--v%d", g.names)

@@ -41,6 +41,9 @@ func (r *reader) reference(written chars) chars {
 	raw := written.String()
 	name := strings.TrimSuffix(strings.TrimPrefix(raw, "$("), ")")
 	value, defined := r.env[name]
+	if defined {
+		r.looked[name] = true
+	}
 	switch {
 	case defined && !value.Unknown && strings.ContainsAny(value.Text, " \t\n"):
 		return literal(envSource(name), value.Text)

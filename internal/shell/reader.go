@@ -33,6 +33,8 @@ type reader struct {
 	// functions are those of the script by their bodies, defined in order.
 	functions map[*syntax.Stmt]*function
 	defined   []*function
+	// looked are the variables from outside that the script looks up.
+	looked map[string]bool
 	// locals are the variables that the functions being followed declared.
 	locals []string
 
@@ -41,7 +43,7 @@ type reader struct {
 }
 
 func newReader(s Script) *reader {
-	r := &reader{env: s.Env, envFrom: s.EnvFrom, functions: map[*syntax.Stmt]*function{}}
+	r := &reader{env: s.Env, envFrom: s.EnvFrom, functions: map[*syntax.Stmt]*function{}, looked: map[string]bool{}}
 	r.scope = newScope()
 	for i, arg := range s.Args {
 		source := Source(fmt.Sprintf("arg/%d", i))
@@ -389,6 +391,9 @@ func (r *reader) heredoc(redirect *syntax.Redirect) chars {
 	}
 	var f fields
 	r.quotedParts(&f, redirect.Hdoc.Parts, end, hereDocument)
+	if len(f.done) > 0 {
+		return r.mystery(lo, end)
+	}
 	return one(f.cur)
 }
 

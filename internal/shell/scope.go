@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -56,14 +57,14 @@ func (s *scope) clone() *scope {
 // meet leaves what is the same in both scopes: what one of two ways changed is
 // not known where the ways meet.
 func (s *scope) meet(other *scope) {
-	for name, ours := range s.variables {
-		if other.variables[name] != ours {
-			s.variables[name] = &variable{lost: true, exported: ours.exported}
+	for _, name := range slices.Sorted(maps.Keys(s.variables)) {
+		if ours, theirs := s.variables[name], other.variables[name]; theirs != ours {
+			s.variables[name] = common(name, ours, theirs)
 		}
 	}
 	for name, theirs := range other.variables {
 		if _, have := s.variables[name]; !have {
-			s.variables[name] = &variable{lost: true, exported: theirs.exported}
+			s.variables[name] = common(name, theirs, nil)
 		}
 	}
 	for name, theirs := range other.functions {
@@ -87,11 +88,55 @@ func (s *scope) meet(other *scope) {
 	s.ended = s.ended && other.ended
 }
 
+// common is what two values of a variable begin with, followed by what nobody
+// knows: often one way only adds words to a list.
+func common(name string, a, b *variable) *variable {
+	if b == nil {
+		return &variable{lost: true, exported: a.exported}
+	}
+	met := &variable{exported: a.exported || b.exported, array: a.array}
+	switch {
+	case a.lost || b.lost || a.array != b.array:
+		met.lost = true
+	case a.array:
+		n := 0
+		for n < min(len(a.elements), len(b.elements)) && sameChars(a.elements[n].chars, b.elements[n].chars) {
+			n++
+		}
+		rest := unknown("${"+name+"[@]}", name)
+		rest[0] = rest[0].splittable()
+		met.elements = append(slices.Clone(a.elements[:n]), field{chars: rest})
+	default:
+		met.text = commonText(name, a.text, b.text)
+	}
+	return met
+}
+
+// commonText is the words that both texts begin with, and an unknown rest.
+func commonText(name string, a, b chars) chars {
+	n := 0
+	for n < min(len(a), len(b)) && sameChars(a[n:n+1], b[n:n+1]) {
+		n++
+	}
+	ends := func(c chars) bool { return n == len(c) || c[n].piece == nil && strings.IndexByte(" \t\n", c[n].b) >= 0 }
+	if !ends(a) || !ends(b) {
+		for n > 0 && strings.IndexByte(" \t\n", a[n-1].b) < 0 {
+			n--
+		}
+	}
+	rest := append(chars{{b: ' '}}, unknown("$"+name, name)...)
+	return append(slices.Clone(a[:n]), rest...)
+}
+
+// sameChars tells whether two texts are the same one, written in one place.
+func sameChars(a, b chars) bool { return slices.Equal(a, b) }
+
 // lookup finds a variable; false when its value is not known.
 func (r *reader) lookup(name string) (*variable, bool) {
 	if v, ours := r.scope.variables[name]; ours {
 		return v, !v.lost
 	}
+	r.looked[name] = true
 	if r.scope.wild {
 		return nil, false
 	}

@@ -7,6 +7,8 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -104,6 +106,16 @@ func (s Script) Commands() ([]Command, error) {
 		return nil, err
 	}
 	return r.commands, nil
+}
+
+// Reads returns the names of the variables from outside that the script looks
+// up, sorted. Errors are those of Commands.
+func (s Script) Reads() ([]string, error) {
+	r, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(r.looked)), nil
 }
 
 func (s Script) read() (*reader, error) {

@@ -48,6 +48,9 @@ func TestCommandsAreReadAsTheShellReadsThem(t *testing.T) {
 		{"an unknown variable", "x $POD \"$POD\" --a=$NONE", "[x] [$POD]* [$POD]? [--a=$NONE]*"},
 		{"a default", `x "${N:-48}" ${PORT:-1}`, "[x] [${N:-48}]? [8000]"},
 		{"a condition", "if x; then N=1; y; else z; fi; w $N", "[x]\nmaybe [y]\nmaybe [z]\n[w] [$N]*"},
+		{"a list that a condition extends", `A="--a 1"; if y; then A="$A --b"; fi; x $A`, "[y]\n[x] [--a] [1] [$A]*"},
+		{"a list that a condition extends without a blank", `A="--a 1"; y && A+=2; x $A`, "[y]\n[x] [--a] [$A]*"},
+		{"an array that a condition extends", `A=(--a 1); y && A+=(--b); x "${A[@]}"`, "[y]\n[x] [--a] [1] [${A[@]}]*"},
 		{"a chain", "a && N=1 && b $N; c $N", "[a]\n[b] [1]\n[c] [$N]*"},
 		{"a chain of assignments", "M=1 && N=2 && b; c $N", "[b]\n[c] [2]"},
 		{"an alternative", "a || b", "[a]\nmaybe [b]"},
@@ -74,6 +77,10 @@ func TestCommandsAreReadAsTheShellReadsThem(t *testing.T) {
 		{"positional parameters", `set -- --a "b c"; x "$@" $2 "$1"`, "[set] [--] [--a]! [b c]!\n[x] [--a]! [b c]! [b] [c] [--a]"},
 		{"xargs", "echo --a | xargs x", "[echo] [--a]\n[xargs] [x] []*"},
 		{"a background command", "x --a & wait", "[x] [--a]\n[wait]"},
+		{"a variable for another shell", `N=1; N=2 sh -c 'x $N'; env N=3 sh -c 'x $N'; env -i sh -c 'x $PORT'`, "[x] [2]\n[x] [3]\n[x] [$PORT]*"},
+		{"a joined list", `A="${L[@]}"; L=(a b); B="${L[@]}"; x "$B"`, `[x] ["${L[@]}"]?`},
+		{"behind exec", "exec x; y", "[exec] [x]"},
+		{"a function that may be defined", "a && f() { x; }; f", "[a]\n[f]?\nmaybe [x]"},
 		{"dollar quotes", `x $'a' $'a\n'`, `[x] [a] [$'a\n']?`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -126,6 +133,11 @@ func TestWhatIsSetForTheCommand(t *testing.T) {
 	require.Equal(t, "1", got[0].Env[0].Value.Text)
 	require.Equal(t, "C", got[0].Env[1].Name)
 	require.Equal(t, "3", got[0].Env[1].Value.Text)
+
+	got, err = Script{Text: "exec env D=4 nohup x --e=5", Dialect: Bash}.Commands()
+	require.NoError(t, err)
+	require.Len(t, got[0].Env, 1)
+	require.Equal(t, "4", got[0].Env[0].Value.Text)
 }
 
 func TestBadScriptsAreNamed(t *testing.T) {
@@ -167,5 +179,18 @@ func TestFindShell(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, got, line)
+	}
+}
+
+func TestCommentsAboutAWord(t *testing.T) {
+	text := "# the first\n# and second\nx --a \\\n  --b # beside\n\ny --c `# in the line` \\\n  --d\n"
+	for word, want := range map[string][]string{
+		"--a": {"the first and second"},
+		"--b": {"beside", "the first and second"},
+		"--c": {"in the line"},
+		"--d": nil,
+	} {
+		from := strings.Index(text, word)
+		require.Equal(t, want, Comments(text, Span{From: from, To: from + len(word)}), word)
 	}
 }
