@@ -121,10 +121,17 @@ func TestMainJobRanks(t *testing.T) {
 	t.Run("two GPUs by the Model", func(t *testing.T) {
 		t.Parallel()
 		manifest := strings.Replace(withoutField, "      count: 1\n", "      count: 2\n", 1)
+		after, got, _ := mainJob(t, manifest)
+		require.Equal(t, 1, got.code, "two ranks, and the variables show one GPU")
+		require.Equal(t, manifest, after)
+
+		manifest = strings.ReplaceAll(manifest, "value: \"0\"\n", "value: \"0,1\"\n")
 		after, got, found := mainJob(t, manifest)
 		require.Equal(t, 0, got.code)
-		require.Equal(t, []string{steps}, fixed(found))
-		requireOnlyRemoved(t, manifest, after, 2)
+		require.Contains(t, fixed(found), steps)
+		require.NotContains(t, fixed(found), "--pre-warm-nccl")
+		require.NotContains(t, fixed(found), "--disable-custom-all-reduce")
+		requireOnlyRemoved(t, manifest, after, 10)
 	})
 	t.Run("nobody knows", func(t *testing.T) {
 		t.Parallel()

@@ -238,6 +238,9 @@ func (c *tallied) add(r judgedRow) {
 		c.unforetold = append(c.unforetold, fmt.Sprintf("%s: %s", r.Error, r))
 	default:
 		for _, f := range r.errors() {
+			if f.Rule == "gpu-mismatch" {
+				continue // idle GPUs, or ranks that the resolution does not count
+			}
 			c.cried = append(c.cried, fmt.Sprintf("%s %s (%s): %s", f.Rule, f.Setting, f.Message, r))
 		}
 	}

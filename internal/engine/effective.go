@@ -71,7 +71,12 @@ func (s *State) Automatic() []Effective {
 		}
 		if fact, ok := s.defaultFact(option.Flag); ok {
 			value, known, needs := s.automatic(option)
-			decided = append(decided, Effective{Setting: flag, Value: value, Known: known, Needs: needs, Because: fact.explain(s, setting.Setting{Name: flag, Key: option.Key}, Judgement{Fact: fact, Effective: value})})
+			one := Effective{Setting: flag, Value: value, Known: known, Needs: needs}
+			if known {
+				one.Needs = nil
+				one.Because = fact.explain(s, setting.Setting{Name: flag, Key: option.Key}, Judgement{Fact: fact, Effective: value})
+			}
+			decided = append(decided, one)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.definitions)) {

@@ -66,10 +66,10 @@ func typedWord(option catalogue.Option, word string) (any, bool) {
 // wholeNumber reads an int with the suffixes that the option takes: vLLM's 4k is
 // 4000 and 4K 4096, SGLang's 4k is 4000, 1M is 10^6 and 4Ki 4096.
 func wholeNumber(option catalogue.Option, word string) (any, bool) {
-	text := strings.ReplaceAll(strings.TrimSpace(word), "_", "")
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+	if n, ok := WholeNumber(word); ok {
 		return n, true
 	}
+	text := strings.ReplaceAll(strings.TrimSpace(word), "_", "")
 	var factors map[string]int64
 	switch {
 	case strings.HasPrefix(option.Type, "human_int"):
@@ -94,6 +94,12 @@ func wholeNumber(option catalogue.Option, word string) (any, bool) {
 		return "auto", true
 	}
 	return nil, false
+}
+
+// WholeNumber reads a plain int as Python does: 8, +8, 1_000.
+func WholeNumber(text string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), "_", ""), 10, 64)
+	return n, err == nil
 }
 
 // decodedJSON decodes a JSON text; whole numbers become int64.

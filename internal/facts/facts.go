@@ -150,7 +150,7 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	if s.GPUs.Ignored != nil {
 		g.tell("gpu.count", *s.GPUs.Ignored, "spec.resources.gpu, which the operator does not use")
 	}
-	if g.contested("gpu.count") || choosesDevices(s) {
+	if g.Contested("gpu.count") || choosesDevices(s) {
 		return // which devices the container sees is not known then
 	}
 	g.tell("gpu.indexes", indexes(*s.GPUs.Count), s.GPUs.Source)
@@ -159,8 +159,8 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	}
 }
 
-// contested tells whether two sources tell a fact differently.
-func (g *Gathered) contested(name string) bool {
+// Contested tells whether two sources tell a fact differently.
+func (g *Gathered) Contested(name string) bool {
 	return slices.ContainsFunc(g.Disagreements, func(d Disagreement) bool { return d.Fact == name })
 }
 

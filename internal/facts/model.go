@@ -123,7 +123,7 @@ func (g *Gathered) gatherModel(s *server.Server, spec *config.Spec, overrides *c
 	stated := func(hardware.ModelEntry) bool { return true }
 	g.tellModel(overrides.Model, "annotation trimtab.dev/model", stated)
 	g.tellModel(spec.Model.Name, "config", stated)
-	aboutAnother := g.contested("model.name") // the config is about another model than this object's
+	aboutAnother := g.Contested("model.name") // the config is about another model than this object's
 	// A manifest names a checkpoint. One that is only like a model of the
 	// catalogue, quantized or tuned by somebody, may have another shape.
 	g.tellModel(s.ModelSource, "manifest", func(shape hardware.ModelEntry) bool { return hubName(s.ModelSource) == shape.ID })

@@ -110,12 +110,13 @@ func compareSkipped(a, b Skipped) int {
 	)
 }
 
-const hidden = "(hidden)"
+// Hidden stands for a value that is a key or a token.
+const Hidden = "(hidden)"
 
 // shown returns the value of a setting, or that it is hidden.
 func shown(setting, value string) string {
 	if value != "" && isSecret(setting) {
-		return hidden
+		return Hidden
 	}
 	return value
 }

@@ -186,7 +186,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		"env/KEYS_PER_PAGE", "env/HIP_VISIBLE_DEVICES", "/dev/shm", "spec.model",
 	}
 	for _, name := range secret {
-		require.Equal(t, hidden, shown(name, "x"), name)
+		require.Equal(t, Hidden, shown(name, "x"), name)
 		require.Empty(t, shown(name, ""), name)
 	}
 	for _, name := range open {

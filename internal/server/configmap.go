@@ -18,33 +18,27 @@ type MountedFile struct {
 	Text      string
 }
 
-// configMaps are the texts of the ConfigMaps among the items. Of a name that two
-// objects bear nothing is known: an overlay changes one into the other.
-type configMaps map[finding.Object]map[string]string
+// configMaps finds ConfigMaps among the items.
+type configMaps struct{ items []*stream.Item }
 
-func readConfigMaps(items []*stream.Item) (configMaps, error) {
-	found, twice := configMaps{}, map[finding.Object]bool{}
-	for _, item := range items {
-		if !item.Mentions("ConfigMap") {
+// data are the texts of a ConfigMap. Of one that two objects describe nothing is
+// known: an overlay changes one into the other.
+func (c configMaps) data(wanted finding.Object) map[string]string {
+	var found map[string]string
+	for _, item := range c.items {
+		if !item.Mentions("ConfigMap") || !item.Mentions(wanted.Name) {
 			continue
 		}
 		root, err := item.Root()
-		if err != nil {
-			return nil, err
+		if err != nil || objectOf(root) != wanted {
+			continue // whoever reads this item on its own says what is wrong
 		}
-		object := objectOf(root)
-		if object.Kind != "ConfigMap" || object.APIVersion != "v1" {
-			continue
+		if found != nil {
+			return nil
 		}
-		if _, known := found[object]; known {
-			twice[object] = true
-		}
-		found[object] = stringMap(at(root, "data"))
+		found = stringMap(at(root, "data"))
 	}
-	for object := range twice {
-		delete(found, object)
-	}
-	return found, nil
+	return found
 }
 
 // File finds the text of a file that a ConfigMap of the input mounts at a path
@@ -71,7 +65,7 @@ func (s *Server) File(name string) (MountedFile, bool) {
 		key = best.Keys[inside]
 	}
 	object := finding.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.Object.Namespace, Name: best.ConfigMap}
-	text, ok := s.configMaps[object][key]
+	text, ok := s.configMaps.data(object)[key]
 	return MountedFile{ConfigMap: object, Key: key, Text: text}, ok && !decidedElsewhere(text)
 }
 

@@ -131,11 +131,10 @@ func Find(items []*stream.Item) ([]*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := readConfigMaps(items)
 	for _, s := range servers {
-		s.CronJobs, s.Services, s.configMaps = jobs, addressed, files
+		s.CronJobs, s.Services, s.configMaps = jobs, addressed, configMaps{items}
 	}
-	return servers, err
+	return servers, nil
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
