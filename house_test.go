@@ -16,6 +16,7 @@ var rooms = []string{
 	"hardware",
 	"internal/setting", "internal/finding",
 	"internal/stream",
+	"internal/shell",
 	"internal/catalogue",
 	"internal/server",
 	"internal/config",

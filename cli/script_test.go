@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -29,5 +30,21 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"sed": replaceAll},
 	})
+}
+
+// replaceAll is the command `sed FILE OLD NEW`: it replaces a text that must be
+// there, everywhere in the file.
+func replaceAll(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: sed FILE OLD NEW")
+	}
+	file := ts.MkAbs(args[0])
+	before := ts.ReadFile(file)
+	after := strings.ReplaceAll(before, args[1], args[2])
+	if after == before {
+		ts.Fatalf("%s holds no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(file, []byte(after), 0o600))
 }

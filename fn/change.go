@@ -2,6 +2,7 @@ package fn
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/edit"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -16,7 +17,8 @@ import (
 type changes struct {
 	bytes map[*stream.Source][]byte
 	items map[place]bool
-	// refused are the findings, by server and identity, whose edit cannot be made.
+	// refused are the findings, by server and identity, whose edit cannot be made
+	// or is given up.
 	refused map[string]bool
 }
 
@@ -25,23 +27,16 @@ type changes struct {
 func change(in Input, all *judgements) (*changes, error) {
 	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}, refused: map[string]bool{}}
 	byItem := all.byItem()
+	bySource := all.generatedBySource()
 	for s, source := range in.Sources {
 		var splices []stream.Splice
-		var objects []generated
+		objects := bySource[source]
 		for i, item := range source.Items {
 			servers := byItem[item]
 			planned := made.planItem(in, item, servers)
 			splices = append(splices, planned...)
-			before := len(objects)
-			for _, server := range servers {
-				for _, object := range server.generated {
-					if object.text != "" && object.stands == nil {
-						object.text = beside(object.text, server)
-					}
-					objects = append(objects, object)
-				}
-			}
-			if len(planned) > 0 || len(objects) > before {
+			generates := slices.ContainsFunc(servers, func(s *judged) bool { return len(s.generated) > 0 })
+			if len(planned) > 0 || generates {
 				made.items[place{s, i}] = true
 			}
 		}
@@ -57,6 +52,35 @@ func change(in Input, all *judgements) (*changes, error) {
 		}
 	}
 	return made, nil
+}
+
+// generatedBySource are the generated objects of each source: those that stand
+// somewhere stay there, new ones come into the source of their server.
+func (j *judgements) generatedBySource() map[*stream.Source][]generated {
+	index := map[*stream.Source][]generated{}
+	added := map[string]int{}
+	for i := range j.servers {
+		s := &j.servers[i]
+		for _, object := range s.generated {
+			source := s.Item.Source
+			if object.stands != nil {
+				source = object.stands.Source
+			} else {
+				object.text = beside(object.text, s, added)
+			}
+			index[source] = append(index[source], object)
+		}
+	}
+	return index
+}
+
+// addStopped adds the findings whose edits were given up to those refused.
+func (made *changes) addStopped(all *judgements) {
+	for i := range all.servers {
+		for id := range all.servers[i].stopped {
+			made.refused[all.servers[i].key()+id] = true
+		}
+	}
 }
 
 // byItem are the servers that each item describes.

@@ -52,28 +52,40 @@ func (j *judged) expected() map[string]string {
 func (j *judged) stopEdits(why string) {
 	for i := range j.findings {
 		if f := &j.findings[i]; f.Action != finding.None {
-			f.Action = finding.None
+			j.stop(f)
 			f.Message += " (not edited: " + why + ")"
 		}
 	}
 	j.generated = nil
 }
 
+// stop takes the action from a finding: a second reading will find it again.
+func (j *judged) stop(f *finding.Finding) {
+	f.Action = finding.None
+	if j.stopped == nil {
+		j.stopped = map[string]bool{}
+	}
+	j.stopped[identity(*f)] = true
+}
+
 // holdSources takes the action from all findings in the sources that must not
-// be edited.
+// be edited, and leaves the jobs there as they are.
 func (j *judgements) holdSources(held map[*stream.Source]string) {
 	for i := range j.servers {
+		j.servers[i].generated = slices.DeleteFunc(j.servers[i].generated, func(g generated) bool {
+			return g.stands != nil && held[g.stands.Source] != ""
+		})
 		if why := held[j.servers[i].Item.Source]; why != "" {
 			j.servers[i].stopEdits(why)
 		}
 	}
 }
 
-// holdOpen stops the edits of servers that a second trim would change again: one
-// edit brings about what another rule objects to. It tells whether there was one.
-func (j *judgements) holdOpen(again *judgements, made *changes) bool {
+// holdOpen stops the edits of servers that further edits would follow without
+// end. It tells whether there was one.
+func (j *judgements) holdOpen(final *judgements, made *changes) bool {
 	open := map[string]string{}
-	for _, f := range again.stillOpen(made) {
+	for _, f := range final.stillOpen(made) {
 		if f.Tier == nil {
 			open[f.server] = f.Rule + " of " + f.Setting
 		}
@@ -81,9 +93,7 @@ func (j *judgements) holdOpen(again *judgements, made *changes) bool {
 	held := false
 	for i := range j.servers {
 		s := &j.servers[i]
-		acts := slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Action != finding.None })
-		if why := open[s.key()]; why != "" && acts {
-			s.stopEdits("they would bring about " + why + ", settle that first")
+		if why := open[s.key()]; why != "" && s.stopCauses(why) {
 			held = true
 		}
 	}

@@ -25,11 +25,16 @@ type judgements struct {
 	servers []judged
 	// tiered is true when a server has a cache tier that wants a job.
 	tiered bool
+	items  []*stream.Item
+	// presence remembers which objects of a record are among the items.
+	presence map[string]bool
 }
 
 // judged is one server with what was found.
 type judged struct {
 	*server.Server
+	// id tells the server apart in every reading of the input.
+	id       string
 	facts    *facts.Gathered
 	engine   *catalogue.Engine
 	known    *engine.Knowledge
@@ -37,6 +42,9 @@ type judged struct {
 	settings []setting.Setting
 	readAt   readAt
 	findings []finding.Finding
+	// stopped are the findings, by identity, that are not edited although a rule
+	// would.
+	stopped map[string]bool
 	// undecided lack a fact; their Needs name it.
 	undecided []finding.Finding
 	// generated are the objects that findings add, renew or take away.
@@ -60,9 +68,13 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 	if err != nil {
 		return nil, err
 	}
-	all := &judgements{}
+	all := &judgements{items: items}
 	rules := validators.All()
+	times := map[string]int{}
 	for _, s := range servers {
+		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
+		times[id]++
+		id += "\x00" + strconv.Itoa(times[id]) + "\x00"
 		if wanted != nil && !wanted[at[s.Item]] {
 			continue
 		}
@@ -77,11 +89,11 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if err != nil {
 			return nil, err
 		}
+		one.id = id
 		all.servers = append(all.servers, *one)
 	}
 	all.settleExceptions()
-	all.settleTiers()
-	return all, nil
+	return all, all.settleTiers()
 }
 
 // settleExceptions: an annotation speaks for all servers of its object, so an
@@ -268,10 +280,9 @@ func (j *judgements) stillOpen(made *changes) []openEdit {
 	return acting
 }
 
-// key tells the servers of one input apart, in every reading of it.
-func (j *judged) key() string {
-	return strings.Join([]string{j.Item.Source.Name, strconv.Itoa(j.Item.Index), strconv.Itoa(j.Item.Element), j.Path.String()}, "\x00") + "\x00"
-}
+// key tells the servers of one input apart, in every reading of it: by source
+// and object, of which there may be several of one name.
+func (j *judged) key() string { return j.id }
 
 // byKey finds the servers of one reading in another.
 func (j *judgements) byKey() map[string]*judged {

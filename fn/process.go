@@ -43,6 +43,25 @@ type Outcome struct {
 // result; Verify takes from it only which edits hold.
 // Errors mean that the work could not be done; findings are no errors.
 func Process(in Input) (*Outcome, error) {
+	done, err := trim(in, rounds)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Mode == config.Verify:
+		done.judged.dropCoupled()
+		return in.outcome(done.judged, nil), nil // the actions are what a trim does
+	}
+	return done.finish(in)
+}
+
+// rounds is how often edits may call for further edits, which are made in the
+// same run.
+const rounds = 4
+
+// trim edits until nothing is left to edit, at most so many rounds more. Edits
+// that do not hold are given up, and so are those that would lead further than
+// that, or to something worse.
+func trim(in Input, more int) (*trimmed, error) {
 	judged, err := judge(in, in.Sources, nil)
 	if err == nil {
 		judged.holdSources(in.Held)
@@ -53,37 +72,48 @@ func Process(in Input) (*Outcome, error) {
 	}
 	for {
 		done, err := attempt(in, judged)
-		if err != nil {
-			return nil, err
+		if err != nil || done.again == nil {
+			return done, err
 		}
-		if done.again != nil && judged.holdUnproven(done.again) {
+		if judged.holdUnproven(done.again) {
 			continue // without the removals that another one contradicts
 		}
-		if done.again != nil && judged.hold(done.again) {
+		if judged.hold(done.again) {
 			continue // without the servers whose other settings would change
 		}
-		if done.again != nil && judged.holdOpen(done.again, done.changes) {
+		if len(done.again.stillOpen(done.changes)) > 0 && more > 0 {
+			if done.next, err = trim(in.reading(done.rewritten), more-1); err != nil {
+				return nil, err
+			}
+		}
+		if judged.holdOpen(done.final(), done.refused()) {
 			continue // without the servers that would change once more
 		}
-		if in.Mode == config.Verify {
-			return in.outcome(judged, nil), nil // the actions are what a trim does
+		if judged.holdWorse(done.final()) {
+			continue // without the edits that bring about an error
 		}
-		return done.finish(in, judged)
+		done.join()
+		return done, nil
 	}
 }
 
-// attempted is one try of the edits: what they change, and the judgement of the
-// result; nil where nothing changes.
-type attempted struct {
-	changes *changes
-	again   *judgements
+// trimmed is one try of the edits: what they change, and the judgement of the
+// result; nil where nothing changes. Next are the edits that follow from them.
+type trimmed struct {
+	judged    *judgements
+	changes   *changes
+	rewritten []*stream.Source
+	again     *judgements
+	next      *trimmed
 }
 
-func attempt(in Input, judged *judgements) (*attempted, error) {
+func attempt(in Input, judged *judgements) (*trimmed, error) {
+	judged.followTiers()
 	changes, err := change(in, judged)
 	if err != nil || len(changes.bytes) == 0 {
-		return &attempted{changes: changes}, err
+		return &trimmed{judged: judged, changes: changes}, err
 	}
+	changes.addStopped(judged)
 	rewritten, err := reread(in.Sources, changes.bytes)
 	if err != nil {
 		return nil, err
@@ -93,20 +123,69 @@ func attempt(in Input, judged *judgements) (*attempted, error) {
 		wanted = nil // which generations a job keeps is told by all servers together
 	}
 	again, err := judge(in, rewritten, wanted)
-	return &attempted{changes, again}, err
+	return &trimmed{judged: judged, changes: changes, rewritten: rewritten, again: again}, err
 }
 
-func (a *attempted) finish(in Input, judged *judgements) (*Outcome, error) {
-	if a.again == nil {
-		return in.outcome(judged, nil), nil
+// reading is the same input with its text as it is after some edits.
+func (in Input) reading(sources []*stream.Source) Input {
+	held := map[*stream.Source]string{}
+	for i, source := range in.Sources {
+		if why := in.Held[source]; why != "" {
+			held[sources[i]] = why
+		}
 	}
-	changes, again := a.changes, a.again
-	if open := again.stillOpen(changes); len(open) > 0 {
+	in.Sources, in.Held = sources, held
+	return in
+}
+
+// final is the judgement after the last edits.
+func (t *trimmed) final() *judgements {
+	switch {
+	case t.next != nil:
+		return t.next.final()
+	case t.again != nil:
+		return t.again
+	}
+	return t.judged
+}
+
+// refused are the changes of the last edits.
+func (t *trimmed) refused() *changes {
+	if t.next != nil {
+		return t.next.refused()
+	}
+	return t.changes
+}
+
+// finish gives the outcome of edits that are made.
+func (t *trimmed) finish(in Input) (*Outcome, error) {
+	if t.again == nil {
+		return in.outcome(t.judged, nil), nil
+	}
+	final := t.final()
+	if open := final.stillOpen(t.refused()); len(open) > 0 {
 		return nil, fmt.Errorf("%s of %s %s would change again on its own output; nothing was written, please report this manifest",
 			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
 	}
-	judged.settle(again)
-	return in.outcome(judged, changes.bytes), nil
+	t.judged.settle(final)
+	return in.outcome(t.judged, t.bytes(in)), nil
+}
+
+// bytes is the text of the sources that change, after the last edits.
+func (t *trimmed) bytes(in Input) map[*stream.Source][]byte {
+	changed := map[*stream.Source][]byte{}
+	for source, data := range t.changes.bytes {
+		changed[source] = data
+	}
+	if t.next != nil {
+		later := t.next.bytes(in.reading(t.rewritten))
+		for i, source := range in.Sources {
+			if data, ok := later[t.rewritten[i]]; ok {
+				changed[source] = data
+			}
+		}
+	}
+	return changed
 }
 
 // reread parses the sources that changed; the others stay as they are.

@@ -37,7 +37,7 @@ func (j *judged) holdFirstUnproven(after *judged) bool {
 		}
 		for k := range j.findings {
 			if other := &j.findings[k]; k == i || f.Group != "" && other.Group == f.Group {
-				other.Action = finding.None
+				j.stop(other)
 				other.Message += " (not edited: it does nothing only beside another setting that goes)"
 			}
 		}

@@ -39,6 +39,7 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 		added := func(flag string) bool { return gathered.Adds(flag) || known.States(flag) }
 		reading.Settings = slices.Concat(line.Settings, addedSettings(line, added), variables)
 		reading.Opaque = opaque(line, gathered.Span.Exact && !fork, added)
+		reading.Refused = reading.Opaque != "" && !line.Opaque
 		return reading
 	}
 }

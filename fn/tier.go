@@ -1,17 +1,13 @@
 package fn
 
 import (
-	"cmp"
-	"reflect"
+	"fmt"
 	"slices"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/stream"
 	"github.com/trimtab/trimtab/transformers"
-	"github.com/trimtab/trimtab/validators"
 )
 
 // generated is an object that a finding adds, renews or takes away.
@@ -20,6 +16,8 @@ type generated struct {
 	text string
 	// stands is the item that holds the object now; nil when there is none.
 	stands *stream.Item
+	// tier is the group of findings that the object settles.
+	tier string
 }
 
 // tierClaim is one finding about a cache tier.
@@ -30,190 +28,225 @@ type tierClaim struct {
 
 func (c tierClaim) finding() *finding.Finding { return &c.owner.findings[c.index] }
 
+// sharedTier is one cache tier with the findings of all servers that keep it,
+// and the job of ours that stands for it.
+type sharedTier struct {
+	tierKey
+	claims []tierClaim
+	stands *pruneJob
+}
+
+// tierKey tells tiers apart. A claim belongs to a namespace, the disk of a node
+// to the nodes that a selector names. Servers of one name are copies of one in
+// several clusters: each gets a job of its own.
+type tierKey struct {
+	namespace string
+	place     server.Place
+	nodes     string
+	copy      int
+}
+
+func (k tierKey) String() string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%d", k.namespace, k.place.Volume, k.place.Path, k.nodes, k.copy)
+}
+
 // settleTiers decides what becomes of the findings about cache tiers: servers
 // that share one get one job, a job of ours that is up to date ends the matter,
-// and `prune: false` takes ours away.
-func (j *judgements) settleTiers() {
-	for _, claims := range j.tiers() {
-		j.tiered = true
-		first := claims[0]
-		tier := first.finding().Tier
-		for _, other := range claims[1:] {
-			f := other.finding()
-			tier.Keep = union(tier.Keep, f.Tier.Keep)
-			tier.Reserved = union(tier.Reserved, f.Tier.Reserved)
-			f.Message += " (the job of " + first.owner.Object.Name + " keeps it)"
+// and one whose tier is gone, or that the config does not want, goes.
+func (j *judgements) settleTiers() error {
+	tiers, gone := j.tiers()
+	if len(tiers)+len(gone) == 0 {
+		return nil
+	}
+	j.tiered = true
+	jobs, err := j.pruneJobs()
+	if err != nil {
+		return err
+	}
+	assignJobs(tiers, jobs)
+	for _, tier := range tiers {
+		if tier.stands == nil {
+			tier.stands = j.outlivedJob(tier, jobs)
 		}
-		if other := j.sharesVolume(claims); other != "" {
-			for _, claim := range claims {
-				f := claim.finding()
-				f.Action = finding.None
-				f.Message += " (no job is written: " + other + " mounts the same volume, and what it keeps there is not told here)"
-			}
-			continue
-		}
-		tier.Reserved = slices.DeleteFunc(tier.Reserved, func(name string) bool { return slices.Contains(tier.Keep, name) })
-		first.settle()
-		for _, other := range claims[1:] {
-			other.follow(first.finding())
-		}
+	}
+	for _, tier := range tiers {
+		j.settleTier(tier, tiers, jobs)
+	}
+	for _, claim := range gone {
+		j.settleGone(claim, jobs)
 	}
 	for i := range j.servers {
 		s := &j.servers[i]
 		s.findings = slices.DeleteFunc(s.findings, func(f finding.Finding) bool { return f.Tier != nil && f.Message == "" })
 	}
+	return nil
 }
 
-// sharesVolume names a server outside a group that mounts the volume of its
-// tier, at another path or with a directory that is not known; empty when there
-// is none.
-func (j *judgements) sharesVolume(claims []tierClaim) string {
-	tier := claims[0].finding().Tier
-	for i := range j.servers {
-		s := &j.servers[i]
-		inGroup := slices.ContainsFunc(claims, func(c tierClaim) bool { return c.owner == s })
-		home := claims[0].owner.Object.Namespace
-		elsewhere := s.Object.Namespace != home && s.Object.Namespace != "" && home != ""
-		if inGroup || elsewhere {
-			continue
-		}
-		for _, m := range s.Mounts {
-			sameClaim := tier.Claim != "" && m.Claim == tier.Claim
-			samePath := tier.HostPath != "" && m.HostPath != "" && (server.Below(m.HostPath, tier.HostPath) || server.Below(tier.HostPath, m.HostPath))
-			if sameClaim || samePath {
-				return s.Object.Kind + " " + s.Object.Name
-			}
-		}
+// tiers groups the findings about tiers; gone are those about jobs alone.
+func (j *judgements) tiers() (tiers []*sharedTier, gone []tierClaim) {
+	byKey := map[tierKey]*sharedTier{}
+	type copied struct {
+		tierKey
+		server string
 	}
-	return ""
-}
-
-// tiers groups the findings about tiers by namespace, volume and parent.
-func (j *judgements) tiers() [][]tierClaim {
-	type key struct{ namespace, claim, hostPath, parent string }
-	var order []key
-	byKey := map[key][]tierClaim{}
+	copies := map[copied]int{}
 	for i := range j.servers {
 		s := &j.servers[i]
 		for k, f := range s.findings {
 			if f.Tier == nil {
 				continue
 			}
-			at := key{s.Object.Namespace, f.Tier.Claim, f.Tier.HostPath, f.Tier.Parent}
-			if byKey[at] == nil {
-				order = append(order, at)
+			if f.Tier.Parent == "" {
+				gone = append(gone, tierClaim{s, k})
+				continue
 			}
-			byKey[at] = append(byKey[at], tierClaim{s, k})
+			key := tierKey{namespace: s.Object.Namespace, place: server.Place{Volume: f.Tier.Volume, Path: f.Tier.Place}}
+			if f.Tier.Volume == "" {
+				key.namespace, key.nodes = "", fmt.Sprint(s.Pod.NodeSelector) // maps print in the order of their keys
+			}
+			one := copied{key, s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name + "/" + s.Path.String()}
+			key.copy = copies[one]
+			copies[one]++
+			if byKey[key] == nil {
+				byKey[key] = &sharedTier{tierKey: key}
+				tiers = append(tiers, byKey[key])
+			}
+			byKey[key].claims = append(byKey[key].claims, tierClaim{s, k})
 		}
 	}
-	grouped := make([][]tierClaim, 0, len(order))
-	for _, at := range order {
-		grouped = append(grouped, byKey[at])
-	}
-	return grouped
+	return tiers, gone
 }
 
+// settleTier settles one tier: one finding tells what becomes of its job, those
+// of the other servers say that it keeps theirs.
+func (j *judgements) settleTier(tier *sharedTier, all []*sharedTier, jobs []*pruneJob) {
+	first := tier.leader()
+	f := first.finding()
+	for _, claim := range tier.claims {
+		claim.finding().Tier.Group = tier.String()
+	}
+	names := j.namesIn(tier, all)
+	switch off, why := tier.off(), tier.held(); {
+	case off && tier.stands != nil:
+		f.Severity, f.Action = finding.Info, finding.Remove
+		f.Message = "CronJob " + tier.stands.Object.Name + " goes: the config says `prune: false`"
+		first.takeAway(tier.stands)
+	case off:
+		f.Message = ""
+	case why != "":
+		tier.hold(why)
+		return
+	default:
+		first.settle(tier, names, jobs)
+	}
+	for _, claim := range tier.claims {
+		if claim != first {
+			claim.follow(first)
+		}
+	}
+	j.dropTwins(tier, first, jobs)
+}
+
+// hold says why no job is written, or why the one that stands is left alone.
+func (t *sharedTier) hold(why string) {
+	for _, claim := range t.claims {
+		f := claim.finding()
+		f.Action = finding.None
+		if t.stands != nil {
+			f.Message += " (CronJob " + t.stands.Object.Name + " stays as it is: " + why + ")"
+			continue
+		}
+		f.Message += " (no job is written: " + why + ")"
+	}
+}
+
+// leader is the claim whose server's view of the volume the job has: that of the
+// job's owner where it is there, so that it does not change with the order of
+// the files.
+func (t *sharedTier) leader() tierClaim {
+	if t.stands != nil {
+		for _, claim := range t.claims {
+			if t.stands.Annotations[transformers.ServerAnnotation] == objectName(claim.owner.Object) {
+				return claim
+			}
+		}
+	}
+	return t.claims[0]
+}
+
+func objectName(o finding.Object) string { return o.Kind + " " + o.Name }
+
 // follow gives the finding of a server that shares a tier the outcome of the
-// first; where there is none, or the job goes, one finding says it.
-func (c tierClaim) follow(first *finding.Finding) {
-	f := c.finding()
+// leader's; where there is none, or the job goes, one finding says it.
+func (c tierClaim) follow(leader tierClaim) {
+	f, first := c.finding(), leader.finding()
 	f.Severity, f.Action, f.Proposed = first.Severity, first.Action, first.Proposed
 	if first.Message == "" || first.Action == finding.Remove {
 		f.Message = ""
+		return
 	}
+	f.Message += " (the job of " + leader.owner.Object.Name + " keeps it)"
+}
+
+// takeAway removes a job of ours.
+func (c tierClaim) takeAway(job *pruneJob) {
+	job.taken = true
+	if c.finding().Action == finding.None {
+		return
+	}
+	c.owner.generated = append(c.owner.generated, generated{stands: job.Item, tier: c.finding().Tier.Group})
 }
 
 // settle compares the job a tier wants with the one that stands there. A finding
 // that is settled loses its message.
-func (c tierClaim) settle() {
+func (c tierClaim) settle(tier *sharedTier, names tierNames, jobs []*pruneJob) {
 	f := c.finding()
-	stands := c.owner.ourJob(f.Tier)
-	if prune := c.owner.config.Spec.Prune; prune != nil && prune.Off {
-		if stands == nil {
-			f.Message = ""
-			return
-		}
-		f.Severity, f.Action = finding.Info, finding.Remove
-		f.Message = "CronJob " + stands.Object.Name + " goes: the config says `prune: false`"
-		c.owner.generated = append(c.owner.generated, generated{stands: stands.Item})
-		return
+	wanted := c.pruneJob(tier, names)
+	if tier.stands == nil {
+		wanted.Name = freeName(wanted.Name, c.owner.Object, tier, jobs)
 	}
-	text, err := transformers.PruneCronJob(c.owner.pruneJob(f.Tier, stands))
+	text, err := transformers.PruneCronJob(wanted)
 	if err != nil {
 		f.Action = finding.None
 		f.Message += " (no job can be written: " + err.Error() + ")"
 		return
 	}
 	switch {
-	case stands == nil:
-		f.Proposed = "CronJob " + transformers.PruneName(c.owner.Object.Name, f.Tier.Name)
-	case sameJob(text, stands.Item):
+	case tier.stands == nil:
+		f.Proposed = "CronJob " + wanted.Name
+	case tier.stands.upToDate(text, names, tier):
 		f.Message = ""
 		return
 	default:
-		f.Proposed = "CronJob " + stands.Object.Name
-		f.Message += " as this server needs it: " + stands.Object.Name + " is out of date"
+		f.Proposed = "CronJob " + tier.stands.Object.Name
+		f.Message += " as this server needs it: " + tier.stands.Object.Name + " is out of date"
 	}
 	if f.Action == finding.None {
 		return
 	}
-	made := generated{text: text}
-	if stands != nil {
-		made.stands = stands.Item
+	made := generated{text: text, tier: f.Tier.Group}
+	if tier.stands != nil {
+		made.stands = tier.stands.Item
 	}
 	c.owner.generated = append(c.owner.generated, made)
 }
 
-// ourJob finds the CronJob of ours that mounts the volume of a tier, whatever
-// name an overlay gave it.
-func (j *judged) ourJob(tier *finding.Tier) *server.CronJob {
-	for i, job := range j.CronJobs {
-		ours := job.Labels[transformers.ManagedByLabel] == "trimtab" && job.Object.Namespace == j.Object.Namespace
-		parent := job.Annotations[transformers.ParentAnnotation]
-		if ours && (parent == "" || parent == tier.Parent) && validators.MountsTier(job, tier) {
-			return &j.CronJobs[i]
+// followTiers takes the action from findings about tiers whose job is not
+// written after all.
+func (j *judgements) followTiers() {
+	written := map[string]bool{}
+	for i := range j.servers {
+		for _, object := range j.servers[i].generated {
+			written[object.tier] = true
 		}
 	}
-	return nil
-}
-
-func (j *judged) pruneJob(tier *finding.Tier, stands *server.CronJob) transformers.PruneJob {
-	job := transformers.PruneJob{
-		Name: transformers.PruneName(j.Object.Name, tier.Name), Namespace: j.Object.Namespace, Owner: j.Object,
-		KeepFor: transformers.PruneKeepFor,
-		Claim:   tier.Claim, HostPath: tier.HostPath, SubPath: tier.SubPath,
-		MountPath: tier.MountPath, Parent: tier.Parent, Keep: tier.Keep, Reserved: tier.Reserved, Page: tier.Page,
-		RunAsUser: j.Pod.RunAsUser, RunAsGroup: j.Pod.RunAsGroup, FSGroup: j.Pod.FSGroup,
-		SupplementalGroups: j.Pod.SupplementalGroups, NodeSelector: j.Pod.NodeSelector, Tolerations: j.Pod.Tolerations,
-	}
-	if stands != nil {
-		job.Name = stands.Object.Name
-	}
-	if len(job.NodeSelector) == 0 {
-		job.AffinityLabels = j.Pod.Labels
-	}
-	if prune := j.config.Spec.Prune; prune != nil {
-		job.Schedule, job.Image = prune.Schedule, prune.Image
-		if prune.KeepFor != nil {
-			job.KeepFor = *prune.KeepFor
+	for i := range j.servers {
+		for k := range j.servers[i].findings {
+			f := &j.servers[i].findings[k]
+			if f.Tier != nil && f.Action != finding.None && !written[f.Tier.Group] {
+				f.Action = finding.None
+				f.Message += " (not edited: its job stands, or would, where nothing is edited)"
+			}
 		}
 	}
-	return job
-}
-
-// sameJob tells whether an object runs the same job as a text. Names, labels and
-// annotations may have been changed by a host on the way.
-func sameJob(text string, item *stream.Item) bool {
-	var wanted, stands struct {
-		Spec any `yaml:"spec"`
-	}
-	root, err := item.Root()
-	return err == nil && root != nil && yaml.Unmarshal([]byte(text), &wanted) == nil && root.Decode(&stands) == nil &&
-		reflect.DeepEqual(wanted.Spec, stands.Spec)
-}
-
-func union(lists ...[]string) []string {
-	all := slices.Concat(lists...)
-	slices.SortFunc(all, cmp.Compare)
-	return slices.Compact(all)
 }

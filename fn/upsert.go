@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,8 +11,10 @@ import (
 )
 
 // upsert adds, renews and takes away the generated objects of a source, whose
-// edits are made already: data is its text after them.
+// edits are made already: data is its text after them. What goes goes from the
+// end, and what is new comes last, so that the others keep their position.
 func upsert(source *stream.Source, data []byte, objects []generated) ([]byte, error) {
+	slices.SortStableFunc(objects, func(a, b generated) int { return cmp.Compare(a.turn(source), b.turn(source)) })
 	for _, object := range objects {
 		now, err := parse(source, data)
 		if err != nil {
@@ -26,6 +29,17 @@ func upsert(source *stream.Source, data []byte, objects []generated) ([]byte, er
 		}
 	}
 	return data, nil
+}
+
+// turn orders the objects of a source for upsert.
+func (g generated) turn(source *stream.Source) int {
+	switch {
+	case g.stands == nil:
+		return len(source.Items) + 1
+	case g.text == "":
+		return len(source.Items) - slices.Index(source.Items, g.stands)
+	}
+	return 0
 }
 
 func (g generated) splices(before, now *stream.Source) ([]stream.Splice, error) {
@@ -51,8 +65,9 @@ func parse(source *stream.Source, data []byte) (*stream.Source, error) {
 }
 
 // beside puts an object into the server's file, behind the documents that are
-// in it, where the host tells files by annotations. kustomize knows no files.
-func beside(text string, j *judged) string {
+// in it and those that were added, where the host tells files by annotations.
+// kustomize knows no files.
+func beside(text string, j *judged, added map[string]int) string {
 	const path, index = "internal.config.kubernetes.io/path", "internal.config.kubernetes.io/index"
 	file := j.Annotations[path]
 	if _, kustomize := j.Annotations["kustomize.config.k8s.io/id"]; file == "" || kustomize || j.Item.Source.List == nil {
@@ -65,5 +80,7 @@ func beside(text string, j *judged) string {
 			next = max(next, n+1)
 		}
 	}
+	next += added[file]
+	added[file]++
 	return strings.Replace(text, "  annotations:\n", fmt.Sprintf("  annotations:\n    %s: %s\n    %s: %q\n", path, strconv.Quote(file), index, strconv.Itoa(next)), 1)
 }

@@ -90,6 +90,21 @@ func GPU(name string) (GPUEntry, bool) {
 	return entry.clone(), true
 }
 
+// GPUByDevice finds an accelerator by its PCI device id, hexadecimal: 74a1.
+func GPUByDevice(id string) (GPUEntry, bool) {
+	known, err := gpus()
+	if err != nil {
+		return GPUEntry{}, false
+	}
+	id = strings.TrimPrefix(strings.ToLower(id), "0x")
+	for _, name := range known.names {
+		if entry, ok := known.byName[gpuWord(name)]; ok && slices.Contains(entry.PCIIDs, id) {
+			return entry.clone(), true
+		}
+	}
+	return GPUEntry{}, false
+}
+
 // GPUNames are the names and aliases of all accelerators, for messages that
 // offer the nearest one.
 func GPUNames() []string {

@@ -3,6 +3,7 @@ package transformers
 import (
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -35,8 +36,12 @@ const (
 	PrunesLabel = "trimtab.dev/prunes"
 	// ParentAnnotation is the directory that holds the generations, as the
 	// server sees it; it tells two tiers on one claim apart.
-	ParentAnnotation   = "trimtab.dev/parent"
-	ServerAnnotation   = "trimtab.dev/server"
+	ParentAnnotation = "trimtab.dev/parent"
+	ServerAnnotation = "trimtab.dev/server"
+	// KeepsAnnotation and ReservesAnnotation say, as JSON, which object names
+	// what is kept: a run without that object leaves its names in the job.
+	KeepsAnnotation    = "trimtab.dev/keeps"
+	ReservesAnnotation = "trimtab.dev/reserves"
 	RollbackAnnotation = "trimtab.dev/rollback"
 	RootAnnotation     = "trimtab.dev/runs-as-root"
 )
@@ -52,6 +57,8 @@ type PruneJob struct {
 	Name, Namespace string // Name as PruneName gives it; no Namespace: the line is left out
 	// Owner is the server whose tier it is, or one of those on the claim.
 	Owner finding.Object
+	// Labels and Annotations are those that others put on the object.
+	Labels, Annotations map[string]string
 	// Schedule and Image fall back to PruneSchedule and PruneImage.
 	Schedule, Image string
 	// KeepFor is at least a minute, at most ten years, rounded up to minutes.
@@ -66,6 +73,9 @@ type PruneJob struct {
 	// at least one. Reserved are other names there that a mount, a subPath, a
 	// variable or an argument names.
 	Keep, Reserved []string
+	// KeptBy and ReservedBy are the same by the objects that name them:
+	// "Deployment chat".
+	KeptBy, ReservedBy map[string][]string
 	// Page is the glob of a page file.
 	Page string
 
@@ -137,6 +147,7 @@ func PruneCronJob(job PruneJob) (string, error) {
 		},
 		Script: indent(pruneScript, 18),
 	}
+	view.Keeps, view.Reserves = recordOf(job.KeptBy), recordOf(job.ReservedBy)
 	view.Schedule = cmp.Or(job.Schedule, PruneSchedule)
 	view.Image = cmp.Or(job.Image, PruneImage)
 	switch {
@@ -160,6 +171,7 @@ func PruneCronJob(job PruneJob) (string, error) {
 type pruneView struct {
 	PruneJob
 	Prunes, Server, Rollback, Root, Script string
+	Keeps, Reserves                        string
 	Env                                    [][2]string
 	Tolerated                              []string
 }
@@ -211,7 +223,7 @@ func (job *PruneJob) checkTexts() error {
 		}
 	}
 	all := slices.Concat(data, []string{job.Namespace, job.Schedule, job.Image, job.Claim, job.HostPath, job.SubPath, job.Owner.Kind, job.Owner.Name})
-	for _, labels := range []map[string]string{job.NodeSelector, job.AffinityLabels} {
+	for _, labels := range []map[string]string{job.NodeSelector, job.AffinityLabels, job.Labels, job.Annotations} {
 		all = slices.Concat(all, slices.Collect(maps.Keys(labels)), slices.Collect(maps.Values(labels)))
 	}
 	for _, text := range all {
@@ -237,6 +249,15 @@ func list(names []string) string {
 	}
 	names = slices.Sorted(slices.Values(names))
 	return "/" + strings.Join(slices.Compact(names), "/") + "/"
+}
+
+// recordOf writes names by object as JSON; empty where there are none.
+func recordOf(names map[string][]string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(names) // texts alone: it cannot fail
+	return string(text)
 }
 
 // span writes minutes as people do: 24h, 90m.

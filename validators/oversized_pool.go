@@ -53,6 +53,10 @@ func pool(r rule.Release, meta rule.Meta, about setting.Setting) (*finding.Findi
 		f.Needs = append(a.Needs, workerNeeds...)
 		return &f, nil
 	}
+	if len(a.Misfits) > 0 {
+		f.Needs = a.Misfits
+		return &f, nil // figures that contradict each other size nothing
+	}
 	if running > *a.Slots || peak > *a.Slots {
 		return nil, nil // more than the pool holds: nothing is left over
 	}

@@ -39,7 +39,9 @@ func restatedDefault() rule.Rule {
 
 func parserDefault(r rule.Release, meta rule.Meta, about setting.Setting, option catalogue.Option) finding.Finding {
 	f := r.About(meta, about)
-	f.Action = finding.Remove
+	if !r.State.Refused {
+		f.Action = finding.Remove
+	}
 	f.Message = fmt.Sprintf("%s restates what the engine does anyway: the default is %s", about.Name, about.Value())
 	f.Undo = "add it back where another release has another default"
 	f.Evidence = []finding.Evidence{{
@@ -54,7 +56,7 @@ func variableDefault(r rule.Release, meta rule.Meta, about setting.Setting, vari
 	f := r.About(meta, about)
 	f.Message = fmt.Sprintf("%s restates what the engine does anyway: unset, it is %v", about.Name, variable.Default)
 	f.Evidence = []finding.Evidence{{
-		Engine: r.Engine, Versions: between(variable.Since, variable.Until), Source: "default in the engine's own list of variables (" + variable.Where + ")",
+		Engine: r.Engine, Versions: between(variable.Since, variable.Until), Source: "default of the variable in the engine's own code, measured",
 	}}
 	return f
 }

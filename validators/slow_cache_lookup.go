@@ -38,7 +38,7 @@ func absent(r rule.Release, meta rule.Meta, judgement engine.Judgement) finding.
 	f.Setting, f.Proposed = fact.Settings[0], fact.Write
 	f.Message = f.Setting + " is missing: " + judgement.Why
 	variable, isVariable := strings.CutPrefix(f.Setting, "env/")
-	if isVariable && fact.MayEdit(r.State.Release) && !r.EnvFrom {
+	if isVariable && fact.MayEdit(r.State.Release) && !r.EnvFrom && r.EnvPath != nil {
 		f.Action = finding.Add
 		f.Edits = []finding.Edit{{
 			Action: finding.Add, Path: r.EnvPath,

@@ -32,8 +32,13 @@ type Account struct {
 	Ratio *int64
 	// Needs are the facts that are missing for the rest.
 	Needs []string
+	// Misfits are the measured figures that contradict each other or the card;
+	// they are among Needs, and nothing is concluded from what was measured.
+	Misfits []string
 
 	paddingPaid bool
+	// workers is the attention DP size; nil when not known.
+	workers *int64
 }
 
 // Of draws up the account of an SGLang server. Errors are overflows and
@@ -44,6 +49,7 @@ func Of(s *engine.State, g *facts.Gathered) (*Account, error) {
 	a.paddingPaid = ok && s.Release.Index >= first.Index
 	tp := a.number(s, "tp_size")
 	dp := a.derived(s, "attn_dp")
+	a.workers = dp
 	a.Ratio = a.derived(s, "mamba_ratio")
 	a.Requests = a.derived(s, "mamba_requests")
 	if configured := a.number(s, "max_mamba_cache_size"); configured != nil && dp != nil && *dp > 0 {
@@ -144,15 +150,14 @@ func (a *Account) tokens(g *facts.Gathered) error {
 	measured, ok := g.Set["measured.kvTokens"].Value.(int64)
 	if !ok {
 		a.need("measured.kvTokens")
-		return nil
 	}
-	if a.Attention == nil {
+	with, known := g.Set["measured.mambaSlots"].Value.(int64)
+	if !a.fits(g) || !ok || a.Attention == nil {
 		return nil
 	}
 	if agrees, err := a.agrees(measured, g); err != nil || !agrees {
 		return err
 	}
-	with, known := g.Set["measured.mambaSlots"].Value.(int64)
 	if !known || a.Slots == nil || a.State == nil {
 		a.Tokens, a.TokensSource = &measured, ledger.Measured
 		return nil
@@ -178,7 +183,7 @@ func (a *Account) agrees(measured int64, g *facts.Gathered) (bool, error) {
 			return false, err
 		}
 		if same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures); err != nil || !same {
-			a.need("measured.kvBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B")
+			a.misfit("measured.kvBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.kvTokens that do")
 			return false, err
 		}
 	}
@@ -193,7 +198,7 @@ func (a *Account) agrees(measured int64, g *facts.Gathered) (bool, error) {
 	}
 	same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures)
 	if !same {
-		a.need("measured.mambaBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B")
+		a.misfit("measured.mambaBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.mambaSlots that do")
 	}
 	return same, err
 }

@@ -97,3 +97,37 @@ func TestPlanShowsEveryRankAndTheCeiling(t *testing.T) {
 	require.Equal(t, []string{"kv", "mamba"}, []string{plan.GPUs[1].Rows[0].Name, plan.GPUs[1].Rows[1].Name})
 	require.Equal(t, int64(20), *plan.Ceiling.Requests)
 }
+
+// Figures that no such server can have are not taken at face value.
+func TestMeasuredFiguresThatCannotBe(t *testing.T) {
+	card := map[string]any{"gpu.memory": int64(32) << 30}
+	tests := []struct {
+		name  string
+		known map[string]any
+		want  string
+	}{
+		{"slots for a rack", map[string]any{"measured.mambaSlots": int64(1_000_000)}, "measured.kvTokens and measured.mambaSlots that fit into the 34,359,738,368 B of the GPU"},
+		{"slots alone", map[string]any{"measured.mambaSlots": int64(1_000_000), "measured.kvTokens": nil}, "measured.mambaSlots that fit into the 34,359,738,368 B of the GPU"},
+		{"slots on a card nobody named", map[string]any{"measured.mambaSlots": int64(1_000_000), "gpu.memory": nil}, "of any GPU"},
+		{"tokens for a rack", map[string]any{"measured.kvTokens": int64(2_000_000)}, "that fit into"},
+		{"one token", map[string]any{"measured.kvTokens": int64(1)}, "measured.kvTokens of at least 7: 1 cannot be"},
+		{"fewer tokens than requests", map[string]any{"measured.kvTokens": int64(15), "workload.peakRunning": int64(16)}, "measured.kvTokens of at least 16"},
+		{"no room for the slots that are set", map[string]any{"measured.kvTokens": int64(100), "measured.mambaSlots": int64(1)}, "measured.kvTokens that leave room for 60 mamba slots"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			known := map[string]any{"measured.kvTokens": int64(183240), "measured.mambaSlots": int64(60)}
+			for _, facts := range []map[string]any{card, test.known} {
+				for name, value := range facts {
+					known[name] = value
+				}
+			}
+			a := hybrid(t, "0.5.16", known, seed...)
+			require.Nil(t, a.Tokens)
+			require.Len(t, a.Misfits, 1)
+			require.Contains(t, a.Misfits[0], test.want)
+			require.Subset(t, a.Needs, a.Misfits)
+		})
+	}
+	require.Empty(t, hybrid(t, "0.5.16", map[string]any{"measured.kvTokens": int64(183240), "measured.mambaSlots": int64(60), "gpu.memory": int64(32) << 30}, seed...).Misfits)
+}

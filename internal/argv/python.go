@@ -149,9 +149,9 @@ func isHumanInt(text string) bool {
 // and 1M are decimal, 4Ki and 1Mi binary.
 func isSuffixedInt(text string) bool {
 	text = trimSpace(text)
-	number := strings.TrimRight(text, "kKmMgGtTi")
+	number := strings.TrimRight(text, "kKMGTi")
 	switch text[len(number):] {
-	case "k", "m", "M", "g", "G", "t", "T":
+	case "k", "M", "G", "T":
 		whole, fraction, dotted := strings.Cut(number, ".")
 		return whole != "" && isDigits(whole) && (!dotted || fraction != "" && isDigits(fraction))
 	case "Ki", "Mi", "Gi", "Ti":

@@ -9,6 +9,8 @@ import (
 	"cel.dev/cel-go/cel"
 	celast "cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/ext"
 )
 
@@ -157,7 +159,23 @@ func (c *condition) evaluate(find lookup) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	return outcome{Value: result.Value(), Known: true}, nil
+	return outcome{Value: plainValue(result), Known: true}, nil
+}
+
+// plainValue turns a result into a value as settings have them: nil for null, a
+// list of plain values for a list.
+func plainValue(result ref.Val) any {
+	switch v := result.(type) {
+	case types.Null:
+		return nil
+	case traits.Lister:
+		list := []any{}
+		for each := v.Iterator(); each.HasNext() == types.True; {
+			list = append(list, plainValue(each.Next()))
+		}
+		return list
+	}
+	return result.Value()
 }
 
 func neededBy(unknown *types.Unknown, needsOf map[string][]string) []string {

@@ -12,7 +12,7 @@ import (
 // The engine cannot tell the two apart. It is false where another setting of the
 // same option, or a configuration file, would take its place.
 func (s *State) ParserDefault(about setting.Setting) (catalogue.Option, bool) {
-	if about.Key == "" || about.Unknown || about.Overridden || s.Opaque != "" || s.byKey["config"] != nil {
+	if about.Key == "" || about.Unknown || about.Overridden || s.Opaque != "" && !s.Refused || s.byKey["config"] != nil {
 		return catalogue.Option{}, false
 	}
 	for _, other := range s.Settings {

@@ -34,25 +34,49 @@ func (s *State) Effective(about setting.Setting) Effective {
 		result.Because = "a later one wins"
 		return result
 	}
-	for _, verb := range []Verb{Refused, Needs, Inert, Overridden, Clamp} {
-		judgements, _ := s.Knowledge.Judge(s, about, verb)
-		for _, judgement := range judgements {
-			if judgement.Holds != True {
-				continue
-			}
-			result.Because = because[verb] + judgement.Why
-			if judgement.Effective != nil {
-				result.Value, result.Known, result.Needs = judgement.Effective, true, nil
-			}
-			return result
-		}
+	if s.judged(about, &result, Refused, Needs, Inert, Overridden, Clamp) {
+		return result
 	}
 	if about.Key != "" && s.Knowledge.Defines(about.Key, s.Release) {
-		if made, known, _ := s.define(about.Key); known && !Same(made, value) {
+		made, known, needs := s.define(about.Key)
+		switch {
+		case !known:
+			result.Known, result.Needs = false, needs
+		case !Same(made, value):
 			result.Value, result.Known, result.Needs, result.Because = made, true, nil, "the engine changes it at start-up"
 		}
 	}
 	return result
+}
+
+// judged puts what the facts say of a setting into its result: false where none
+// holds. Where one that replaces the value may hold, the value is not known.
+func (s *State) judged(about setting.Setting, result *Effective, verbs ...Verb) bool {
+	for _, verb := range verbs {
+		judgements, _ := s.Knowledge.Judge(s, about, verb)
+		for _, judgement := range judgements {
+			if judgement.Holds == Unknown && judgement.Fact.replaces() {
+				result.Known, result.Needs = false, judgement.Needs
+			}
+			if judgement.Holds != True {
+				continue
+			}
+			result.Because = because[verb] + judgement.Why
+			switch {
+			case judgement.Effective != nil:
+				result.Value, result.Known, result.Needs = judgement.Effective, true, nil
+			case judgement.Fact.replaces():
+				result.Value, result.Known = nil, false
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// replaces tells whether the engine uses another value when the fact holds.
+func (f *Fact) replaces() bool {
+	return f.Verb == Overridden || f.Verb == Clamp || f.Verb == Inert && f.Instead != ""
 }
 
 var because = map[Verb]string{
@@ -64,22 +88,24 @@ var because = map[Verb]string{
 // written: those of which a fact knows it, by name.
 func (s *State) Automatic() []Effective {
 	var decided []Effective
-	for _, flag := range slices.Sorted(maps.Keys(s.Knowledge.bySetting)) {
+	for _, flag := range s.Knowledge.Settings() {
 		option, ok := s.Engine.Option(flag, s.Release)
 		if !ok || !strings.HasPrefix(flag, "--") || s.byKey[option.Key] != nil || option.Default != nil {
 			continue
 		}
 		if fact, ok := s.defaultFact(option.Flag); ok {
 			value, known, needs := s.automatic(option)
+			absent := setting.Setting{Name: flag, Key: option.Key}
 			one := Effective{Setting: flag, Value: value, Known: known, Needs: needs}
 			if known {
 				one.Needs = nil
-				one.Because = fact.explain(s, setting.Setting{Name: flag, Key: option.Key}, Judgement{Fact: fact, Effective: value})
+				one.Because = fact.explain(s, absent, Judgement{Fact: fact, Effective: value})
+				s.judged(absent, &one, Overridden, Clamp)
 			}
 			decided = append(decided, one)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.definitions)) {
+	for _, key := range slices.Sorted(maps.Keys(s.Knowledge.byDefine)) {
 		option, ok := s.Engine.OptionByKey(key, s.Release)
 		if !ok || s.byKey[key] != nil || !s.Knowledge.Defines(key, s.Release) {
 			continue
@@ -92,7 +118,7 @@ func (s *State) Automatic() []Effective {
 }
 
 func (s *State) defaultFact(flag string) (*Fact, bool) {
-	for _, fact := range s.Knowledge.bySetting[flag] {
+	for _, fact := range s.Knowledge.About(flag) {
 		if fact.Verb == Equals && fact.Mark != "R" && fact.Versions.Contains(s.Release) {
 			return fact, true
 		}

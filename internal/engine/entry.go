@@ -41,7 +41,7 @@ type entry struct {
 
 	// When is a further condition of equals, clamp and needs.
 	When string `yaml:"when"`
-	// Effective is the value the engine uses instead of an overridden one.
+	// Effective is the value the engine uses instead of an overridden or inert one.
 	Effective string `yaml:"effective"`
 	// Removable is the condition under which a clamped setting may go.
 	Removable string `yaml:"removable"`

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/facts"
@@ -38,7 +39,7 @@ type derived struct {
 func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgement, error) {
 	var judgements []Judgement
 	var failed error
-	for _, fact := range k.bySetting[about.Name] {
+	for _, fact := range k.About(about.Name) {
 		if fact.Verb != verb || !fact.Versions.Contains(s.Release) {
 			continue
 		}
@@ -58,8 +59,8 @@ func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgeme
 func (k *Knowledge) Absent(s *State) ([]Judgement, error) {
 	var judgements []Judgement
 	var failed error
-	for _, fact := range k.Facts {
-		if fact.Verb != Missing || !fact.Versions.Contains(s.Release) || s.byName[fact.Settings[0]] != nil {
+	for _, fact := range k.absent() {
+		if !fact.Versions.Contains(s.Release) || s.byName[fact.Settings[0]] != nil {
 			continue
 		}
 		judgement, err := fact.judge(s, setting.Setting{Name: fact.Settings[0]})
@@ -115,7 +116,7 @@ func (f *Fact) holds(s *State, out outcome, about setting.Setting, judgement *Ju
 	case Needs:
 		fulfilled, err := out.truth()
 		return fulfilled.not(), err
-	case Overridden:
+	case Overridden, Inert:
 		if f.Instead != "" {
 			instead, err := s.evaluate(f.Instead, about)
 			if err != nil {
@@ -213,7 +214,7 @@ func (s *State) evaluate(expression string, about setting.Setting) (outcome, err
 }
 
 // lookup resolves a name of a condition: `value` (the setting's own text),
-// given.KEY, env.NAME, a member of a JSON option, a fact, a definition, or a
+// given.KEY, keys.KEY (the names in a JSON option), env.NAME, a member of a JSON option, a fact, a definition, or a
 // setting by its key. A definition may bear a setting's key: it then tells what
 // the engine makes of that setting, and within it the key is the setting as
 // given.
@@ -225,13 +226,15 @@ func (s *State) lookup(name string, about setting.Setting) (any, bool, []string)
 	switch {
 	case root == "given":
 		return s.given(member)
+	case root == "keys":
+		return s.keys(member)
 	case root == "env":
 		variable := s.byName["env/"+member]
 		if variable == nil {
 			return "", true, nil
 		}
 		return variable.Value(), !variable.Unknown, []string{variable.Name}
-	case dotted && s.Engine.KnownKey(root):
+	case dotted && !slices.Contains(FactRoots, root):
 		return s.member(root, member)
 	case dotted:
 		fact, ok := s.Facts[name]
@@ -269,7 +272,7 @@ func (s *State) define(name string) (any, bool, []string) {
 	}
 	s.derived[name] = derived{busy: true, outcome: outcome{Needs: []string{name}}}
 	result := outcome{Needs: []string{name}}
-	for _, defined := range s.Knowledge.definitions[name] {
+	for _, defined := range s.Knowledge.defined(name) {
 		if !defined.versions.Contains(s.Release) {
 			continue
 		}

@@ -61,7 +61,8 @@ type Fact struct {
 	// Also is a further condition of Equals and Clamp, Removable the condition
 	// under which a clamped setting may go.
 	Also, Removable string
-	// Instead is the value the engine uses where it overrides the setting.
+	// Instead is the value the engine uses where it overrides the setting, or
+	// instead of an Inert one.
 	Instead string
 	// Write is the value of a Missing setting.
 	Write string
@@ -124,16 +125,20 @@ type definition struct {
 	Cases              []Case
 }
 
-// Knowledge is all facts of one engine, by the setting they are about.
+// Knowledge is all facts of one engine, by the setting they are about. An entry
+// is decoded when one of its settings occurs.
 type Knowledge struct {
-	Facts       []*Fact
-	bySetting   map[string][]*Fact
-	definitions map[string][]*definition
+	entries   []*lazyEntry
+	bySetting map[string][]*lazyEntry
+	byDefine  map[string][]*lazyEntry
+	missing   []*lazyEntry
+	// stated are the user's own facts, which come before all others.
+	stated []*Fact
 }
 
 // FactRoots are the families of facts that conditions may ask for: gpu.count,
-// given.lora_paths, env.NAME.
-var FactRoots = []string{"given", "env", "gpu", "image", "measured", "model", "server", "workload"}
+// given.lora_paths, keys.compilation_config, env.NAME.
+var FactRoots = []string{"given", "keys", "env", "gpu", "image", "measured", "model", "server", "workload"}
 
 var knowledge = map[string]func() (*Knowledge, error){
 	"sglang": sync.OnceValues(func() (*Knowledge, error) { return load("sglang") }),
@@ -156,29 +161,53 @@ func load(engine string) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{bySetting: map[string][]*Fact{}, definitions: map[string][]*definition{}}
+	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}}
 	for _, file := range files {
 		name := path.Join(folder, file.Name())
 		data, err := engines.Files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		facts, definitions, err := decode(engine, name, data)
-		if err != nil {
-			return nil, fmt.Errorf("engines/%s: %w", name, err)
-		}
-		for _, defined := range definitions {
-			k.definitions[defined.name] = append(k.definitions[defined.name], defined)
-		}
-		for _, fact := range facts {
-			k.add(fact)
+		for _, text := range splitEntries(string(data)) {
+			k.index(&lazyEntry{engine: engine, file: name, text: text})
 		}
 	}
 	return k, nil
 }
 
-// About are the facts about a setting, in the order of the fact files.
-func (k *Knowledge) About(setting string) []*Fact { return k.bySetting[setting] }
+// About are the facts about a setting: the user's own, then those of the fact
+// files in their order.
+func (k *Knowledge) About(setting string) []*Fact {
+	var facts []*Fact
+	for _, fact := range k.stated {
+		if slices.Contains(fact.Settings, setting) {
+			facts = append(facts, fact)
+		}
+	}
+	for _, entry := range k.bySetting[setting] {
+		if fact := entry.asFact(); fact != nil {
+			facts = append(facts, fact)
+		}
+	}
+	return facts
+}
+
+// All decodes every fact. An error is that of a malformed entry, with its file.
+func (k *Knowledge) All() ([]*Fact, error) {
+	facts := slices.Clone(k.stated)
+	for _, entry := range k.entries {
+		if err := entry.decode(); err != nil {
+			return nil, err
+		}
+		if entry.fact != nil {
+			facts = append(facts, entry.fact)
+		}
+	}
+	return facts, nil
+}
+
+// Settings are the settings that have a fact, sorted.
+func (k *Knowledge) Settings() []string { return slices.Sorted(maps.Keys(k.bySetting)) }
 
 // Verified tells whether the fact was read in source or measured, and is not
 // only reported or derived.
@@ -217,13 +246,13 @@ func (c Case) Wants(verb Verb) *bool {
 
 // Defines tells whether a name is a derived one at a release.
 func (k *Knowledge) Defines(name string, release catalogue.Release) bool {
-	return slices.ContainsFunc(k.definitions[name], func(d *definition) bool { return d.versions.Contains(release) })
+	return slices.ContainsFunc(k.defined(name), func(d *definition) bool { return d.versions.Contains(release) })
 }
 
 // EachDefinition visits the derived names with their ranges and cases.
 func (k *Knowledge) EachDefinition(visit func(name string, versions catalogue.Range, cases []Case)) {
-	for _, name := range slices.Sorted(maps.Keys(k.definitions)) {
-		for _, defined := range k.definitions[name] {
+	for _, name := range slices.Sorted(maps.Keys(k.byDefine)) {
+		for _, defined := range k.defined(name) {
 			visit(name, defined.versions, defined.Cases)
 		}
 	}

@@ -30,7 +30,7 @@ type Renaming struct {
 // Renaming returns what a release wants written instead of a spelling of an
 // option or of a variable (env/NAME); nil when no fact says it.
 func (k *Knowledge) Renaming(spelled, mode string, release catalogue.Release) *Fact {
-	for _, fact := range k.bySetting[spelled] {
+	for _, fact := range k.About(spelled) {
 		fits := fact.Verb == Renamed && (fact.Renaming.Mode == "" || fact.Renaming.Mode == mode)
 		if fits && fact.Versions.Contains(release) {
 			return fact

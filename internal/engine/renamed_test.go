@@ -21,7 +21,9 @@ func TestRenamings(t *testing.T) {
 		require.NoError(t, err)
 		known, err := engine.Load(name)
 		require.NoError(t, err)
-		for _, fact := range known.Facts {
+		all, err := known.All()
+		require.NoError(t, err)
+		for _, fact := range all {
 			if fact.Verb != engine.Renamed {
 				continue
 			}

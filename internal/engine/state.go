@@ -4,6 +4,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -22,6 +24,8 @@ type State struct {
 	// Opaque names a word of the command line that may hold any option; empty
 	// when every word is known.
 	Opaque string
+	// Refused is true when that word is seen, and only refused by the parser.
+	Refused bool
 	// Knowledge holds the definitions that conditions may ask for.
 	Knowledge *Knowledge
 
@@ -97,7 +101,7 @@ func (s *State) automatic(option catalogue.Option) (any, bool, []string) {
 
 func (s *State) firstDefault(option catalogue.Option) outcome {
 	absent := setting.Setting{Name: option.Flag, Key: option.Key}
-	for _, fact := range s.Knowledge.bySetting[option.Flag] {
+	for _, fact := range s.Knowledge.About(option.Flag) {
 		if fact.Verb != Equals || fact.Mark == "R" || !fact.Versions.Contains(s.Release) {
 			continue
 		}
@@ -138,6 +142,35 @@ func (s *State) member(key, name string) (any, bool, []string) {
 	}
 	object, _ := value.(map[string]any)
 	return object[name], true, nil
+}
+
+// keys are the names at the top of a JSON option, sorted, written as one value or
+// as dotted flags; none where the option is not given.
+func (s *State) keys(key string) (any, bool, []string) {
+	names := map[string]bool{}
+	if s.byKey[key] != nil {
+		value, known, needs := s.Value(key)
+		if !known {
+			return nil, false, needs
+		}
+		object, _ := value.(map[string]any)
+		for name := range object {
+			names[name] = true
+		}
+	} else if given, known, needs := s.given(key); !known {
+		return given, false, needs
+	}
+	for written := range s.byKey {
+		if rest, ok := strings.CutPrefix(written, key+"."); ok {
+			name, _, _ := strings.Cut(rest, ".")
+			names[name] = true
+		}
+	}
+	sorted := []any{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		sorted = append(sorted, name)
+	}
+	return sorted, true, nil
 }
 
 // dotted is a value inside a JSON option that is written as dotted flags, if at

@@ -21,7 +21,7 @@ func (k *Knowledge) With(entries []*yaml.Node, engine *catalogue.Engine) (*Knowl
 	if len(entries) == 0 {
 		return k, nil
 	}
-	with := &Knowledge{bySetting: map[string][]*Fact{}, definitions: k.definitions}
+	with := *k
 	for i, node := range entries {
 		stated, err := statedEntry(node)
 		if err == nil && stated.Engine != "" && stated.Engine != engine.Name {
@@ -38,24 +38,14 @@ func (k *Knowledge) With(entries []*yaml.Node, engine *catalogue.Engine) (*Knowl
 			return nil, fmt.Errorf("spec.facts[%d]: %w", i, err)
 		}
 		fact.Stated = true
-		with.add(fact)
+		with.stated = append(with.stated, fact)
 	}
-	for _, fact := range k.Facts {
-		with.add(fact)
-	}
-	return with, nil
+	return &with, nil
 }
 
 // States tells whether a user states a fact about a setting.
 func (k *Knowledge) States(setting string) bool {
-	return slices.ContainsFunc(k.bySetting[setting], func(f *Fact) bool { return f.Stated })
-}
-
-func (k *Knowledge) add(fact *Fact) {
-	k.Facts = append(k.Facts, fact)
-	for _, setting := range fact.Settings {
-		k.bySetting[setting] = append(k.bySetting[setting], fact)
-	}
+	return slices.ContainsFunc(k.stated, func(f *Fact) bool { return slices.Contains(f.Settings, setting) })
 }
 
 var unknownField = regexp.MustCompile(`field (\S+) not found`)
@@ -116,7 +106,7 @@ func (f *Fact) checkNames(engine *catalogue.Engine, k *Knowledge) error {
 	}
 	for _, name := range names {
 		root, _, dotted := strings.Cut(name, ".")
-		known := name == "value" || dotted && slices.Contains(FactRoots, root) || engine.KnownKey(root) || k.definitions[name] != nil
+		known := name == "value" || dotted && slices.Contains(FactRoots, root) || engine.KnownKey(root) || k.byDefine[name] != nil
 		if !known {
 			return fmt.Errorf("condition asks for %q, which is no setting of %s and no fact", name, engine.Name)
 		}

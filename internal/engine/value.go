@@ -89,7 +89,7 @@ func wholeNumber(option catalogue.Option, word string) (any, bool) {
 		}
 	case option.Suffixes:
 		factors = map[string]int64{
-			"k": 1e3, "M": 1e6, "m": 1e6, "G": 1e9, "g": 1e9, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30,
+			"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40,
 		}
 	}
 	for suffix, factor := range factors {

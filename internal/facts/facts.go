@@ -72,6 +72,7 @@ var settledBy = map[string]string{
 	"gpu.whole":     "resources",
 	"server.direct": "command",
 	"server.onePod": "kind",
+	"server.shm":    "a volume at /dev/shm",
 	"gpu.vendor":    "gpu.name",
 	"gpu.cc":        "gpu.name",
 	"gpu.arch":      "gpu.name",
@@ -104,6 +105,7 @@ func Gather(s *server.Server, engine *catalogue.Engine, spec *config.Spec, overr
 	_, official := catalogue.OfficialImage(s.Image)
 	g.tell("image.fork", !official && s.Image != "", "image")
 	g.tell("server.onePod", s.OnePod, "kind")
+	g.tellPod(s)
 	if s.Direct != nil {
 		g.tell("server.direct", *s.Direct, "command")
 	}
@@ -140,8 +142,10 @@ func (g *Gathered) gatherGPU(s *server.Server, spec *config.Spec, overrides *con
 	if reserve := spec.GPU.Reserve; reserve != nil {
 		g.tell("gpu.reserve", reserve.Bytes, "config")
 	}
+	g.tellNamedCard(s)
 	g.tellCard(spec.GPU)
 	g.tellText("gpu.vendor", s.GPUs.Vendor, "manifest")
+	g.tellMaker(s)
 	if s.GPUs.Count == nil {
 		return
 	}
@@ -213,7 +217,7 @@ func (g *Gathered) gatherVersion(s *server.Server, engine *catalogue.Engine, spe
 	fromImage := engine.FromImage(s.Image)
 	g.Span, g.SpanSource = fromImage, "image"
 	type statement struct{ name, version, source string }
-	g.Knows = spec.Engine.Knows
+	g.Knows = slices.Concat(spec.Engine.Knows, s.Knows)
 	statements := []statement{
 		{overrides.Engine.Name, overrides.Engine.Version, "annotation trimtab.dev/engine"},
 		{spec.Engine.Name, spec.Engine.Version, "config"},

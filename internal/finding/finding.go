@@ -78,6 +78,9 @@ type Finding struct {
 	Places []setting.Path
 	// Edits are what Set and Add do.
 	Edits []Edit
+	// Coupled is true for an edit that another one of its group calls for: by
+	// itself the setting is in order.
+	Coupled bool
 	// Tier is the cache tier that wants a job to prune it; nil elsewhere.
 	Tier *Tier
 
@@ -117,9 +120,19 @@ type Tier struct {
 	// MountPath is where the server mounts the volume, Parent the directory of
 	// the generations, at or below it.
 	MountPath, Parent string
+	// Volume and Place are where Parent lies, whatever path a server sees it at:
+	// the claim, or empty for the disk of the node, and the path on it.
+	Volume, Place string
 	// Keep are the generations that manifests name, Reserved other names below
-	// Parent that they name.
-	Keep, Reserved []string
+	// Parent, both by the object that names them: "Deployment chat".
+	Keep, Reserved map[string][]string
+	// Blocked says why no job may be written; empty where one may.
+	Blocked string
+	// Gone are the jobs of ours for this server's tier where it no longer is.
+	// Without a Parent that is all the finding is about.
+	Gone []Object
+	// Group is one for the findings that one job settles.
+	Group string
 	// Page is the glob of a page file.
 	Page string
 }

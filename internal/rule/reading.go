@@ -23,6 +23,9 @@ type Reading struct {
 	// Opaque names what keeps the rest of the command line from being known;
 	// empty when every word is.
 	Opaque string
+	// Refused is true when the line is opaque only because the parser refuses it:
+	// every word of it is seen.
+	Refused bool
 }
 
 // Written are the settings as they stand in the manifest: those of the command

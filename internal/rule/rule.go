@@ -202,6 +202,7 @@ func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.
 	for _, release := range s.Facts.Span.Releases {
 		reading := readAt(release)
 		state := engine.NewState(catalogued, known, release, reading.Settings, s.Facts.Set, reading.Opaque)
+		state.Refused = reading.Refused
 		view := Release{Server: s, Reading: reading, State: state}
 		tally.knows(reading.Settings)
 		for _, r := range rules {

@@ -40,6 +40,7 @@ func containerGPUs(podSpec, container *yaml.Node) GPUs {
 			asked = GPUs{
 				Count: known(count), Vendor: vendorOf(name),
 				Whole:  known(wholeDevice(name) && !seesHostDevices(podSpec, container)),
+				Slice:  strings.Contains(name, "/mig-"),
 				Source: "resources." + list + "[" + name + "]",
 			}
 		}
@@ -69,7 +70,9 @@ func isDevice(resource string) bool {
 	case "nvidia.com", "amd.com":
 		return name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-")
 	case "gpu.intel.com", "habana.ai":
-		return true
+		return !strings.HasSuffix(name, "_monitoring")
+	case "intel.com":
+		return name == "gpu"
 	}
 	return resource == "squat.ai/dri" || resource == "devic.es/dri-render"
 }
@@ -80,7 +83,7 @@ func vendorOf(resource string) string {
 		return "nvidia"
 	case strings.HasPrefix(resource, "amd.com/"):
 		return "amd"
-	case strings.HasPrefix(resource, "gpu.intel.com/"), strings.HasPrefix(resource, "habana.ai/"):
+	case strings.HasPrefix(resource, "gpu.intel.com/"), resource == "intel.com/gpu", strings.HasPrefix(resource, "habana.ai/"):
 		return "intel"
 	}
 	return ""

@@ -14,11 +14,8 @@ import (
 // llmkube is an InferenceService of the LLMKube operator as the operator's
 // deployment builder reads it.
 type llmkube struct {
-	runtime *runtime
-	spec    *yaml.Node
-	path    setting.Path
+	typed
 	command []setting.Word
-	extra   []setting.Word
 	model   *yaml.Node
 	gpus    GPUs
 }
@@ -29,7 +26,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 	path := setting.Path{"spec"}
 	spec := at(root, "spec")
 	name := text(at(spec, "runtime"))
-	service := llmkube{runtime: table.Runtimes[name], spec: spec, path: path}
+	service := llmkube{typed: typed{operator: table.Name, runtime: table.Runtimes[name], spec: spec, path: path}}
 	if service.runtime == nil {
 		return nil, nil
 	}
@@ -46,6 +43,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		return nil, err
 	}
 	service.model = model
+	service.typed.fill = service.fill
 	service.gpus = service.askedGPUs(modelRef)
 	server := &Server{
 		Item: item, Object: object, Container: name, Path: path,
@@ -53,9 +51,12 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Image: text(at(spec, "image")), ImagePath: path.Join("image"),
 		Direct: service.direct(), OnePod: true, GPUs: service.gpus,
 		Env: env(at(spec, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(spec, "envFrom")),
-		Mounts:   mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
-		Pod:      podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
-		Operator: table.Name, ModelSource: text(at(model, "spec", "source")),
+		Mounts:        mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
+		Pod:           podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
+		MemoryRequest: orElse(text(at(spec, "resources", "hostMemory")), text(at(spec, "resources", "memory"))),
+		OwnShm:        true,
+		Node:          nodeLabels(spec),
+		Operator:      table.Name, ModelSource: text(at(model, "spec", "source")),
 		Labels:       stringMap(at(root, "metadata", "labels")),
 		Annotations:  stringMap(at(root, "metadata", "annotations")),
 		ServiceLinks: known(false), // the operator writes it, from v0.7.3
@@ -72,6 +73,18 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 	return server, nil
 }
 
+// llmkubeLeft says why an InferenceService is no server of ours.
+func llmkubeLeft(root *yaml.Node) string {
+	switch name := text(at(root, "spec", "runtime")); name {
+	case "":
+		return "the runtime is llamacpp where none is named"
+	case "vllm", "sglang":
+		return "its command starts no engine, or a list in it has the wrong type"
+	default:
+		return "the runtime " + name + " is neither vllm nor sglang"
+	}
+}
+
 // commandLine is the argument list of controller/runtime_*.go BuildArgs: the
 // rows in their order, then extraArgs, behind what the user's command holds.
 func (l *llmkube) commandLine(gpuCount *int64) []setting.Word {
@@ -79,136 +92,24 @@ func (l *llmkube) commandLine(gpuCount *int64) []setting.Word {
 	if program, found := findProgram(l.command); found {
 		line = append(line, program.arguments...)
 	}
-	for _, r := range l.runtime.Rows {
-		line = append(line, l.rowWords(r, gpuCount)...)
-	}
-	return append(line, l.extra...)
+	return append(line, l.typed.words(gpuCount)...)
 }
 
-func (l *llmkube) rowWords(r row, gpuCount *int64) []setting.Word {
-	if r.Unless != "" && l.extraHolds(r.Unless) {
-		return nil
-	}
-	for _, required := range r.All {
-		node, _ := field(l.spec, l.path, required)
-		if v := text(node); v == "" || v == "false" {
-			return nil
-		}
-	}
-	switch {
-	case r.GPUs == "above-one":
-		return l.derivedFromGPUs(r, gpuCount)
-	case r.GPUs == "at-least-one" && gpuCount != nil && *gpuCount == 0:
-		return nil
-	case r.Always != nil:
-		return l.operatorWords(r)
-	}
-	for _, name := range r.Fields {
-		node, path := field(l.spec, l.path, name)
-		if written, ok := fieldWords(r, node, path); ok {
-			if r.GPUs == "at-least-one" && gpuCount == nil {
-				markUnknown(written, "gpu.count")
-			}
-			return written
-		}
-	}
-	return nil
-}
-
-// extraHolds is the operator's own look-up of a flag in extraArgs: as the flag
-// alone or before an equals sign, spelled with dashes.
-func (l *llmkube) extraHolds(flag string) bool {
-	for _, word := range l.extra {
-		if word.Text == flag || strings.HasPrefix(word.Text, flag+"=") {
-			return true
-		}
-	}
-	return false
-}
-
-// fieldWords writes a typed field as flag and value; false when the operator
-// writes nothing for this value.
-func fieldWords(r row, node *yaml.Node, path setting.Path) ([]setting.Word, bool) {
-	origin := setting.Origin{Kind: setting.Field, Path: path}
-	word := func(t string) setting.Word {
-		return setting.Word{Text: t, Unknown: decidedElsewhere(t), Origin: origin}
-	}
-	if r.List {
-		if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-			return nil, false
-		}
-		list := []setting.Word{word(r.Flag)}
-		for _, element := range node.Content {
-			list = append(list, word(text(element)))
-		}
-		return list, true
-	}
-	v := text(node)
-	if v == "" {
-		return nil, false
-	}
-	switch r.When {
-	case "true":
-		if v != "true" {
-			return nil, false
-		}
-		return []setting.Word{word(r.Flag)}, true
-	case "not-auto":
-		if v == "auto" {
-			return nil, false
-		}
-	case "above-one":
-		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n <= 1 {
-			return nil, false
-		}
-	}
-	return []setting.Word{word(r.Flag), word(v)}, true
-}
-
-// derivedFromGPUs writes the GPU count behind the flag when it is above one and
-// the field that says otherwise is not set.
-func (l *llmkube) derivedFromGPUs(r row, gpuCount *int64) []setting.Word {
-	if node, _ := field(l.spec, l.path, r.UnlessField); text(node) != "" {
-		return nil
-	}
-	origin := setting.Origin{Kind: setting.Operator, Name: "llmkube"}
-	switch {
-	case gpuCount == nil:
-		return []setting.Word{
-			{Text: r.Flag, Origin: origin},
-			{Unknown: true, Needs: []string{"gpu.count"}, Origin: origin},
-		}
-	case *gpuCount > 1:
-		return []setting.Word{
-			{Text: r.Flag, Origin: origin},
-			{Text: strconv.FormatInt(*gpuCount, 10), Origin: origin},
-		}
-	}
-	return nil
-}
-
-// operatorWords writes what the operator adds by itself.
-func (l *llmkube) operatorWords(r row) []setting.Word {
-	origin := setting.Origin{Kind: setting.Operator, Name: "llmkube"}
-	var list []setting.Word
-	if r.Flag != "" {
-		list = append(list, setting.Word{Text: r.Flag, Origin: origin})
-	}
-	value := setting.Word{Origin: origin}
-	switch *r.Always {
-	case "":
-		return list
+// fill is what the operator writes by itself where a row names it.
+func (l *llmkube) fill(name string) setting.Word {
+	origin := setting.Origin{Kind: setting.Operator, Name: l.operator}
+	switch name {
 	case "{port}":
-		value.Text = strconv.FormatInt(l.port(), 10)
+		return setting.Word{Text: strconv.FormatInt(l.port(), 10), Origin: origin}
 	case "{host}":
-		value = l.bindAddress()
+		return l.bindAddress()
 	case "{modelRef}":
-		value.Text = text(at(l.spec, "modelRef"))
+		return setting.Word{Text: text(at(l.spec, "modelRef")), Origin: origin}
 	case "{model}":
 		// A staged directory or a Hub name, by cache mode; no rule depends on it.
-		value.Text, value.Unknown = text(at(l.model, "spec", "source")), true
+		return setting.Word{Text: text(at(l.model, "spec", "source")), Unknown: true, Origin: origin}
 	}
-	return append(list, value)
+	return setting.Word{Text: name, Origin: origin}
 }
 
 // port is resolvePort: containerPort, else endpoint.port, whose own default is
@@ -240,7 +141,7 @@ func (l *llmkube) bindAddress() setting.Word {
 func (l *llmkube) direct() *bool {
 	if len(l.command) > 0 {
 		program, found := findProgram(l.command)
-		return known(found && program.direct)
+		return known(found && *program.direct)
 	}
 	if l.runtime.StartsEngine || officialImage(text(at(l.spec, "image"))) {
 		return known(true)
@@ -276,12 +177,6 @@ func (l *llmkube) askedGPUs(modelRef string) GPUs {
 		asked.Count, asked.Whole = nil, nil
 	}
 	return asked
-}
-
-func markUnknown(list []setting.Word, need string) {
-	for i := 1; i < len(list); i++ {
-		list[i].Unknown, list[i].Needs = true, append(list[i].Needs, need)
-	}
 }
 
 // modelIndex finds LLMKube Models among the items.

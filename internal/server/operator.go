@@ -1,13 +1,11 @@
 package server
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/trimtab/trimtab/engines"
 	"github.com/trimtab/trimtab/internal/finding"
 )
 
@@ -18,6 +16,37 @@ type operator struct {
 	APIGroup string              `yaml:"apiGroup"`
 	Kind     string              `yaml:"kind"`
 	Runtimes map[string]*runtime `yaml:"runtimes"`
+
+	// Where the parts of a server stand in the object; engines/operators/
+	// vllmruntime.yaml explains them. LLMKube's are in the code.
+	Server    string   `yaml:"server"`
+	Container string   `yaml:"container"`
+	Engine    string   `yaml:"engine"`
+	Default   string   `yaml:"default"`
+	Args      patterns `yaml:"args"`
+	Options   patterns `yaml:"options"`
+	Env       patterns `yaml:"env"`
+	EnvMap    bool     `yaml:"envMap"`
+	Image     patterns `yaml:"image"`
+	Model     patterns `yaml:"model"`
+	Resources patterns `yaml:"resources"`
+	GPUs      patterns `yaml:"gpus"`
+	Device    patterns `yaml:"device"`
+	Profile   patterns `yaml:"profile"`
+	Nodes     patterns `yaml:"nodes"`
+}
+
+// patterns are paths from the root of an object, of which the first that is
+// there counts.
+type patterns []string
+
+// UnmarshalYAML reads one path, or a list of them.
+func (p *patterns) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*p = patterns{node.Value}
+		return nil
+	}
+	return node.Decode((*[]string)(p))
 }
 
 type runtime struct {
@@ -41,30 +70,24 @@ type row struct {
 	UnlessField string   `yaml:"unless-field"`
 	All         []string `yaml:"all"`
 	List        bool     `yaml:"list"`
+	Args        bool     `yaml:"args"`
 }
 
 func (o *operator) owns(object finding.Object) bool {
 	return object.Kind == o.Kind && strings.HasPrefix(object.APIVersion, o.APIGroup+"/")
 }
 
-var llmkubeTable = sync.OnceValues(func() (*operator, error) {
-	const file = "operators/llmkube.yaml"
-	data, err := engines.Files.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	table := &operator{}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(table); err != nil {
-		return nil, fmt.Errorf("engines/%s: %w", file, err)
-	}
-	return table, nil
-})
+// resourceTables are the operators whose resources a table alone describes.
+var resourceTables = []string{"kubeai", "vllmruntime", "llmaz", "kthena"}
 
-func loadOperator(name string) (*operator, error) {
-	if name != "llmkube" {
-		return nil, fmt.Errorf("no table for operator %q", name)
+var loadOperators = sync.OnceValues(func() (map[string]*operator, error) {
+	tables := map[string]*operator{}
+	for _, name := range append([]string{"llmkube"}, resourceTables...) {
+		table := &operator{}
+		if err := decodeTable(name+".yaml", table); err != nil {
+			return nil, err
+		}
+		tables[name] = table
 	}
-	return llmkubeTable()
-}
+	return tables, nil
+})

@@ -6,6 +6,7 @@ package server
 
 import (
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,18 +32,31 @@ type Server struct {
 	// Direct tells whether the engine is started without a script in front that
 	// could set variables by itself; nil when the manifest does not say.
 	Direct *bool
-	// OnePod is true when all ranks of the server run in one pod.
+	// OnePod is true when all ranks of the server run in one pod; Nodes is how
+	// many pods form one server, nil when the manifest does not say.
 	OnePod bool
+	Nodes  *int64
 	GPUs   GPUs
-	Env    []Variable
-	// EnvPath leads to the list of variables, which need not exist.
+	// MemoryLimit and MemoryRequest are the container's, as written.
+	MemoryLimit, MemoryRequest string
+	// OwnShm is true where /dev/shm is the container's own, of the size the
+	// container runtime gives it, unless a volume is mounted there.
+	OwnShm bool
+	// Node are labels that the node of the pod has, by selector or affinity.
+	Node map[string]string
+	Env  []Variable
+	// EnvPath leads to the list of variables, which need not exist; nil where the
+	// manifest has no list to add one to.
 	EnvPath setting.Path
 	// EnvFrom is true when further variables come from ConfigMaps or Secrets.
 	EnvFrom bool
 	// Operator is llmkube, or empty where the manifest is the pod's own.
 	Operator string
-	// ModelSource is where the operator fetches the model: hf://org/name@revision.
+	// ModelSource names the checkpoint: hf://org/name@revision, org/name, a path.
+	// Empty where nothing names it, or only a variable does.
 	ModelSource string
+	// Knows are patterns of options that a wrapper around the engine adds.
+	Knows []string
 
 	Mounts []Mount
 	Pod    Pod
@@ -51,8 +65,9 @@ type Server struct {
 	ServiceLinks *bool
 	// Services are those of the whole input that have an address.
 	Services []finding.Object
-	// CronJobs are those of the whole input: one of them may prune a volume.
-	CronJobs []CronJob
+	// VolumeUsers are the containers of the whole input that mount a volume which
+	// outlives them, the server's own among them. The error is one of decoding.
+	VolumeUsers func() ([]VolumeUser, error)
 
 	Labels      map[string]string
 	Annotations map[string]string
@@ -70,6 +85,11 @@ type GPUs struct {
 	Whole *bool
 	// Vendor is nvidia, amd, intel or empty.
 	Vendor string
+	// Card is the name of the devices where the manifest asks for them by name,
+	// CardSource the field that does.
+	Card, CardSource string
+	// Slice is true for a part of a device, a MIG profile.
+	Slice bool
 	// Source says where the count stands: spec.hardware.gpu.count of Model x.
 	Source string
 	// Ignored is a count in spec.resources.gpu that the operator does not use
@@ -98,65 +118,107 @@ func (s *Server) CommandLine(gpuCount *int64) []setting.Word {
 // Items that are no servers, and those whose fields have the wrong type, are
 // left out; an item that cannot be decoded is an error.
 func Find(items []*stream.Item) ([]*Server, error) {
+	servers, _, err := Survey(items)
+	return servers, err
+}
+
+// Survey is Find that also tells what it looked at and left, and why.
+func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 	var servers []*Server
-	models := modelIndex{items: items}
+	var left []Left
+	input := input{items: items, models: modelIndex{items: items}, runtimes: runtimeIndex{items: items}}
 	for _, item := range items {
 		if !mayHoldServer(item) {
 			continue
 		}
 		root, err := item.Root()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if root == nil || root.Kind != yaml.MappingNode {
 			continue
 		}
 		if _, duplicated := item.DuplicateKey(); duplicated {
-			continue // which of the two a host takes is its own choice
+			// Which of the two a host takes is its own choice.
+			left = append(left, Left{Item: item, Object: objectOf(root), Why: "a key stands in it twice"})
+			continue
 		}
-		found, err := findInItem(item, root, &models)
+		found, others, err := input.look(item, root)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		servers = append(servers, found...)
+		servers, left = append(servers, found...), append(left, others...)
 	}
 	if len(servers) == 0 {
-		return nil, nil
+		return nil, left, nil
 	}
-	jobs, err := cronJobs(items)
+	return servers, left, input.complete(servers)
+}
+
+// input is all items of a run, for objects that point to others.
+type input struct {
+	items    []*stream.Item
+	models   modelIndex
+	runtimes runtimeIndex
+	claims   claimIndex
+}
+
+// complete tells the servers of what stands beside them.
+func (in *input) complete(servers []*Server) error {
+	users := sync.OnceValues(func() ([]VolumeUser, error) { return volumeUsers(in.items) })
+	addressed, err := services(in.items)
 	if err != nil {
-		return nil, err
-	}
-	addressed, err := services(items)
-	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range servers {
-		s.CronJobs, s.Services, s.configMaps = jobs, addressed, configMaps{items}
+		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
 	}
-	return servers, nil
+	return nil
 }
 
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
-// manifest of a server.
+// manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang")
+	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
 }
 
-func findInItem(item *stream.Item, root *yaml.Node, models *modelIndex) ([]*Server, error) {
+// look finds the servers of one object, and what is there beside them.
+func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, error) {
 	object := objectOf(root)
-	operator, err := loadOperator("llmkube")
+	operators, err := loadOperators()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if operator.owns(object) {
-		server, err := llmkubeServer(item, root, object, operator, models)
-		if server == nil || err != nil {
-			return nil, err
+	if llmkube := operators["llmkube"]; llmkube.owns(object) {
+		server, err := llmkubeServer(item, root, object, llmkube, &in.models)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case server == nil:
+			return nil, []Left{{Item: item, Object: object, Path: setting.Path{"spec"}, Why: llmkubeLeft(root)}}, nil
 		}
-		return []*Server{server}, nil
+		return []*Server{server}, nil, nil
 	}
-	return podTemplateServers(item, root, object), nil
+	for _, name := range resourceTables {
+		if table := operators[name]; table.owns(object) {
+			servers, left := table.servers(item, root, object)
+			return servers, left, nil
+		}
+	}
+	var servers []*Server
+	var left []Left
+	seats, err := in.seatsOf(item, root, object)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, seat := range seats {
+		if server, why := seat.server(); server != nil {
+			servers = append(servers, server)
+		} else {
+			left = append(left, seat.left(why))
+		}
+	}
+	return servers, left, nil
 }
 
 // objectOf reads the identity of an object; missing parts stay empty.

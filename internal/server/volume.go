@@ -6,9 +6,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/trimtab/trimtab/internal/finding"
-	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // Mount is a volume as a container sees it. Claim and HostPath are empty for
@@ -20,6 +17,59 @@ type Mount struct {
 	// where the volume lists them.
 	ConfigMap string
 	Keys      map[string]string
+	// InMemory is true for an emptyDir of medium Memory; SizeLimit is that of an
+	// emptyDir, as written.
+	InMemory  bool
+	SizeLimit string
+	ReadOnly  bool
+	// Anywhere is true where the subPath is an expression: which folder of the
+	// volume is mounted is then decided in the cluster.
+	Anywhere bool
+}
+
+// Place is a folder or file inside a volume that outlives the pod, whatever
+// paths containers mount it at. Volume is the name of a claim, or empty for the
+// disk of the node; Path begins with a slash and is clean.
+type Place struct{ Volume, Path string }
+
+// Holds tells whether another place is this one or lies below it.
+func (p Place) Holds(other Place) bool {
+	return p.Volume == other.Volume && Below(p.Path, other.Path)
+}
+
+// Under is the name directly below this place on the way to another one; empty
+// where that is no place below it.
+func (p Place) Under(other Place) string {
+	if !p.Holds(other) {
+		return ""
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(other.Path, p.Path), "/")
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+// Root is the place that a mount shows; false for volumes that do not outlive
+// the pod.
+func (m Mount) Root() (Place, bool) {
+	switch {
+	case m.Claim != "":
+		return Place{m.Claim, path.Join("/", m.SubPath)}, true
+	case m.HostPath != "":
+		return Place{"", path.Join("/", m.HostPath, m.SubPath)}, true
+	}
+	return Place{}, false
+}
+
+// PlaceOf is where a path of a container lies, by the mount with the longest
+// path; false outside of volumes that outlive the pod.
+func PlaceOf(mounts []Mount, name string) (Place, bool) {
+	mount, persistent := mountOf(mounts, name)
+	root, _ := mount.Root()
+	if !persistent || mount.Anywhere {
+		return Place{}, false
+	}
+	root.Path = path.Join(root.Path, strings.TrimPrefix(path.Clean(name), path.Clean(mount.Path)))
+	return root, true
 }
 
 // Pod is what a helper pod must share with a server's to reach its volumes and
@@ -34,26 +84,30 @@ type Pod struct {
 	Tolerations []map[string]any
 }
 
-// CronJob is a CronJob among the items: what it mounts and whether it deletes.
-type CronJob struct {
-	Item                *stream.Item
-	Object              finding.Object
-	Labels, Annotations map[string]string
-	Mounts              []Mount
-	// Deletes is true when a command of it removes files.
-	Deletes bool
-}
-
 // Persistent finds the mount that a path lies in, when its volume outlives the
 // pod: the one with the longest mount path.
 func (s *Server) Persistent(name string) (Mount, bool) {
+	return mountOf(s.Mounts, name)
+}
+
+func mountOf(mounts []Mount, name string) (Mount, bool) {
 	var best Mount
-	for _, mount := range s.Mounts {
+	for _, mount := range mounts {
 		if Below(mount.Path, name) && len(mount.Path) > len(best.Path) {
 			best = mount
 		}
 	}
 	return best, best.Claim != "" || best.HostPath != ""
+}
+
+// Mounted finds the mount at a path.
+func (s *Server) Mounted(name string) (Mount, bool) {
+	for _, mount := range s.Mounts {
+		if path.Clean(mount.Path) == name {
+			return mount, true
+		}
+	}
+	return Mount{}, false
 }
 
 // Below tells whether a path is a folder or lies in it.
@@ -69,13 +123,18 @@ func mounts(volumes, volumeMounts *yaml.Node) []Mount {
 	}
 	var list []Mount
 	for _, element := range volumeMounts.Content {
-		mount := Mount{Path: text(at(element, "mountPath")), SubPath: text(at(element, "subPath"))}
+		mount := Mount{
+			Path: text(at(element, "mountPath")), SubPath: text(at(element, "subPath")), ReadOnly: text(at(element, "readOnly")) == "true",
+			Anywhere: text(at(element, "subPathExpr")) != "" || decidedElsewhere(text(at(element, "subPath"))),
+		}
 		if mount.Path == "" {
 			continue
 		}
 		volume := named(volumes, text(at(element, "name")))
 		mount.Claim = text(at(volume, "persistentVolumeClaim", "claimName"))
 		mount.HostPath = text(at(volume, "hostPath", "path"))
+		mount.InMemory = text(at(volume, "emptyDir", "medium")) == "Memory"
+		mount.SizeLimit = text(at(volume, "emptyDir", "sizeLimit"))
 		if source := at(volume, "configMap"); source != nil {
 			mount.ConfigMap, mount.Keys = text(at(source, "name")), keysOf(source)
 		}
@@ -127,48 +186,4 @@ func number(first, second *yaml.Node, key string) *int64 {
 		}
 	}
 	return nil
-}
-
-// cronJobs finds the CronJobs among the items.
-func cronJobs(items []*stream.Item) ([]CronJob, error) {
-	var jobs []CronJob
-	for _, item := range items {
-		if !item.Mentions("CronJob") {
-			continue
-		}
-		root, err := item.Root()
-		if err != nil {
-			return nil, err
-		}
-		object := objectOf(root)
-		if object.Kind != "CronJob" || !strings.HasPrefix(object.APIVersion, "batch/") {
-			continue
-		}
-		job := CronJob{Item: item, Object: object, Labels: stringMap(at(root, "metadata", "labels")), Annotations: stringMap(at(root, "metadata", "annotations"))}
-		podSpec := at(root, "spec", "jobTemplate", "spec", "template", "spec")
-		containers := at(podSpec, "containers")
-		if containers == nil || containers.Kind != yaml.SequenceNode {
-			continue
-		}
-		for _, container := range containers.Content {
-			job.Mounts = append(job.Mounts, mounts(at(podSpec, "volumes"), at(container, "volumeMounts"))...)
-			job.Deletes = job.Deletes || deletes(at(container, "command")) || deletes(at(container, "args"))
-		}
-		jobs = append(jobs, job)
-	}
-	return jobs, nil
-}
-
-// deletes tells whether a command or a script in it removes files.
-func deletes(list *yaml.Node) bool {
-	if list == nil {
-		return false
-	}
-	for _, element := range list.Content {
-		word := text(element)
-		if word == "rm" || strings.Contains(word, "rm -") || strings.Contains(word, "rm --") || strings.Contains(word, "-delete") {
-			return true
-		}
-	}
-	return false
 }

@@ -52,6 +52,9 @@ const (
 	Default  OriginKind = "default"  // the engine's own default
 	// ConfigFile is a file that --config names.
 	ConfigFile OriginKind = "config-file"
+	// Bound is a word inside a longer text, or a field without which the operator
+	// writes the opposite: it is judged where it stands, and not edited.
+	Bound OriginKind = "bound"
 )
 
 // Origin is where a setting, or one word of it, stands.
@@ -65,7 +68,10 @@ type Origin struct {
 
 // Stands tells whether somebody wrote the setting, and could write it otherwise:
 // it is not one that an operator or the engine adds.
-func (o Origin) Stands() bool { return o.Path != nil || o.Kind == ConfigFile }
+func (o Origin) Stands() bool { return o.Path != nil || o.Kind == ConfigFile || o.Kind == Bound }
+
+// BoundTo is the origin of a word that cannot be edited where it stands.
+func BoundTo(path Path) Origin { return Origin{Kind: Bound, Name: path.String()} }
 
 // String prints the path, or the name of an origin that stands in no manifest.
 func (o Origin) String() string {

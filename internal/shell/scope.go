@@ -1,0 +1,145 @@
+package shell
+
+import (
+	"maps"
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// variable is what the script knows of one of its variables.
+type variable struct {
+	text chars
+	// elements are those of an array; nil for a plain variable.
+	elements []field
+	array    bool
+	// lost variables have a value that is not known.
+	lost     bool
+	exported bool
+}
+
+// function is a function of the script with the text its body stands in.
+type function struct {
+	body    *syntax.Stmt
+	layer   *layer
+	dialect Dialect
+	called  bool
+}
+
+// scope is the state of a shell at one point of the script.
+type scope struct {
+	variables map[string]*variable
+	// functions by name; nil for one that may be defined or not.
+	functions map[string]*function
+	// params are $1 and on, zero is $0; paramsLost when they are not known.
+	params     []field
+	zero       chars
+	paramsLost bool
+	// wild is true when something unknown may have set any variable.
+	wild bool
+	// splits is false when IFS is no longer the default.
+	splits bool
+	// exportAll is set by set -a.
+	exportAll bool
+	// globs is false after set -f.
+	globs bool
+	// ended is true behind exec and exit: what follows does not run.
+	ended bool
+}
+
+func (s *scope) clone() *scope {
+	copied := *s
+	copied.variables, copied.functions = maps.Clone(s.variables), maps.Clone(s.functions)
+	return &copied
+}
+
+// meet leaves what is the same in both scopes: what one of two ways changed is
+// not known where the ways meet.
+func (s *scope) meet(other *scope) {
+	for name, ours := range s.variables {
+		if other.variables[name] != ours {
+			s.variables[name] = &variable{lost: true, exported: ours.exported}
+		}
+	}
+	for name, theirs := range other.variables {
+		if _, have := s.variables[name]; !have {
+			s.variables[name] = &variable{lost: true, exported: theirs.exported}
+		}
+	}
+	for name, theirs := range other.functions {
+		if s.functions[name] != theirs {
+			s.functions[name] = nil
+		}
+	}
+	for name, ours := range s.functions {
+		if other.functions[name] != ours {
+			s.functions[name] = nil
+		}
+	}
+	if !slices.EqualFunc(s.params, other.params, func(a, b field) bool { return a.chars.String() == b.chars.String() }) {
+		s.paramsLost = true
+	}
+	s.paramsLost = s.paramsLost || other.paramsLost
+	s.wild = s.wild || other.wild
+	s.splits = s.splits && other.splits
+	s.globs = s.globs || other.globs
+	s.exportAll = s.exportAll || other.exportAll
+	s.ended = s.ended && other.ended
+}
+
+// lookup finds a variable; false when its value is not known.
+func (r *reader) lookup(name string) (*variable, bool) {
+	if v, ours := r.scope.variables[name]; ours {
+		return v, !v.lost
+	}
+	if r.scope.wild {
+		return nil, false
+	}
+	value, defined := r.env[name]
+	if !defined || value.Unknown {
+		return nil, false
+	}
+	return &variable{text: literal(envSource(name), value.Text), exported: true}, true
+}
+
+// set gives a variable a new value, keeping that it is exported.
+func (r *reader) set(name string, v variable) {
+	old, ours := r.scope.variables[name]
+	_, outside := r.env[name]
+	v.exported = v.exported || r.scope.exportAll || ours && old.exported || !ours && outside
+	if name == "IFS" {
+		r.scope.splits = false
+	}
+	if v.exported && !v.lost {
+		r.observe(name + "=" + v.text.String())
+	}
+	r.scope.variables[name] = &v
+}
+
+// forget makes the value of a variable unknown.
+func (r *reader) forget(name string) { r.set(name, variable{lost: true}) }
+
+// goWild forgets all variables: something unknown runs in this shell.
+func (r *reader) goWild() {
+	for name, v := range r.scope.variables {
+		r.scope.variables[name] = &variable{lost: true, exported: v.exported}
+	}
+	r.scope.wild, r.scope.paramsLost, r.scope.splits = true, true, false
+}
+
+// exports are the variables that the script exported, in order of their names.
+func (r *reader) exports() []Assign {
+	var list []Assign
+	for _, name := range slices.Sorted(maps.Keys(r.scope.variables)) {
+		v := r.scope.variables[name]
+		if !v.exported || v.array {
+			continue
+		}
+		text := v.text
+		if v.lost {
+			text = unknown("$"+name, name)
+		}
+		list = append(list, Assign{Name: name, Value: field{chars: text, fixed: "other commands may read the exported variable"}.word()})
+	}
+	return list
+}
