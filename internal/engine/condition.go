@@ -11,6 +11,7 @@ import (
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/ext"
 )
 
 // Truth is the outcome of a condition over facts that may be unknown.
@@ -60,7 +61,7 @@ var conditions = struct {
 	byText map[string]*condition
 }{byText: map[string]*condition{}}
 
-var environment = sync.OnceValues(func() (*cel.Env, error) { return cel.NewEnv() })
+var environment = sync.OnceValues(func() (*cel.Env, error) { return cel.NewEnv(ext.Strings()) })
 
 // namesIn lists the identifiers and dotted names of an expression.
 func namesIn(parsed *cel.Ast) []string {

@@ -25,7 +25,7 @@ func (s *State) ParserDefault(about setting.Setting) (catalogue.Option, bool) {
 		return catalogue.Option{}, false
 	}
 	value, ok := Typed(option, about.Off, about.Values)
-	return option, ok && Same(value, option.Default)
+	return option, ok && Same(value, parserDefault(option))
 }
 
 // VariableDefault tells whether a variable says what the engine assumes without

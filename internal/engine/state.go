@@ -68,7 +68,7 @@ func (s *State) Value(key string) (value any, known bool, needs []string) {
 	case given == nil && s.byKey["config"] != nil:
 		return nil, false, []string{"--config"} // its file may say more
 	case given == nil && option.HasDefault && option.Default != nil:
-		return option.Default, true, nil
+		return parserDefault(option), true, nil
 	case given == nil:
 		return s.automatic(option)
 	case given.Unknown && len(given.Needs) > 0:
@@ -204,7 +204,7 @@ func (s *State) dotted(option catalogue.Option, name string) (any, bool, []strin
 	if s.byKey["config"] != nil {
 		return nil, false, []string{"--config"}
 	}
-	object, _ := option.Default.(map[string]any)
+	object, _ := parserDefault(option).(map[string]any)
 	return object[name], true, nil
 }
 

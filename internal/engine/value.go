@@ -38,6 +38,17 @@ func Typed(option catalogue.Option, off bool, words []string) (any, bool) {
 	return typedWord(option, words[0])
 }
 
+// parserDefault is an option's default as its parser reads it: that of a JSON
+// option may be written as text.
+func parserDefault(option catalogue.Option) any {
+	if text, isText := option.Default.(string); isText && option.Type == "json" {
+		if value, ok := decodedJSON(text); ok {
+			return value
+		}
+	}
+	return option.Default
+}
+
 func typedWord(option catalogue.Option, word string) (any, bool) {
 	if (word == "None" || word == "") && option.Default == nil && option.Type != "str" {
 		return nil, true
