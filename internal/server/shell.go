@@ -18,8 +18,8 @@ var speakers = []string{
 	"pip", "pip3", "uv", "apt", "apt-get", "export", "alias", "curl", "wget", "sed", "awk",
 }
 
-// template is an expression of a template that blanks would take apart.
-var template = regexp.MustCompile(`\{\{[^}]*\s[^}]*\}\}`)
+// template is what a template does beyond filling in a value.
+var template = regexp.MustCompile(`\{\{-|-\}\}|\{\{\s*(if|else|end|range|with|define|block|template|/\*)`)
 
 // scripted are the engines that a command line starts through a shell script: one
 // handed to a shell, or a file that a ConfigMap mounts. The reason is empty where
@@ -103,7 +103,7 @@ func shebang(text string) (shell.Dialect, bool) {
 // texts.
 func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialect, variables []Variable) *setting.Script {
 	script := &setting.Script{
-		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Env: map[string]shell.Value{}},
+		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Templates: true, Env: map[string]shell.Value{}},
 		Places: map[shell.Source]setting.Path{},
 	}
 	stands := func(source shell.Source, path setting.Path) {
@@ -145,7 +145,7 @@ func (s seat) commanded(script *setting.Script, command shell.Command, variables
 // scriptWord is a word of a script with the place where it can be edited, or
 // where people find it.
 func scriptWord(script *setting.Script, word shell.Word) setting.Word {
-	read := setting.Word{Text: word.Text, Unknown: word.Unknown || strings.Contains(word.Text, "{{")}
+	read := setting.Word{Text: word.Text, Unknown: word.Unknown}
 	place, stands := script.Places[word.Span.Source]
 	at := place.Join(setting.Part{Script: script, Span: word.Span})
 	switch {
