@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/setting"
@@ -104,7 +105,7 @@ func shebang(text string) (shell.Dialect, bool) {
 func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialect, variables []Variable) *setting.Script {
 	script := &setting.Script{
 		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Templates: true, Env: map[string]shell.Value{}},
-		Places: map[shell.Source]setting.Path{},
+		Places: map[shell.Source]setting.Path{}, Given: arguments,
 	}
 	stands := func(source shell.Source, path setting.Path) {
 		if path != nil {
@@ -114,7 +115,9 @@ func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialec
 	stands("", text.Origin.Path)
 	for i, word := range arguments {
 		script.Args = append(script.Args, shell.Value{Text: word.Text, Unknown: word.Unknown})
-		stands(shell.Source(fmt.Sprintf("arg/%d", i)), word.Origin.Path)
+		if word.Origin.Kind == setting.Argument {
+			stands(shell.Source(fmt.Sprintf("arg/%d", i)), word.Origin.Path)
+		}
 	}
 	for _, v := range variables { // the last of a name counts
 		script.Env[v.Name] = shell.Value{Text: v.Value, Unknown: v.Unknown}
@@ -145,6 +148,9 @@ func (s seat) commanded(script *setting.Script, command shell.Command, variables
 // scriptWord is a word of a script with the place where it can be edited, or
 // where people find it.
 func scriptWord(script *setting.Script, word shell.Word) setting.Word {
+	if given, whole := handedOn(script, word); whole {
+		return given
+	}
 	read := setting.Word{Text: word.Text, Unknown: word.Unknown}
 	place, stands := script.Places[word.Span.Source]
 	at := place.Join(setting.Part{Script: script, Span: word.Span})
@@ -158,6 +164,18 @@ func scriptWord(script *setting.Script, word shell.Word) setting.Word {
 		read.Origin = setting.Origin{Kind: setting.Bound, Name: nameOf(script), Near: script.Places[""], Fixed: word.Fixed}
 	}
 	return read
+}
+
+// handedOn is the argument that a script hands on as it is, where that is no
+// element of a list but what an operator makes of a field.
+func handedOn(script *setting.Script, word shell.Word) (setting.Word, bool) {
+	index, is := strings.CutPrefix(string(word.Span.Source), "arg/")
+	at, err := strconv.Atoi(index)
+	if !is || err != nil {
+		return setting.Word{}, false
+	}
+	given := script.Given[at]
+	return given, given.Origin.Kind != setting.Argument && word.Text == given.Text && word.Span.To-word.Span.From == len(given.Text)
 }
 
 // nameOf tells people where a script stands.
