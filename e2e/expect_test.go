@@ -183,6 +183,8 @@ func violations(row expected, found report) []string {
 var examined = map[string]string{
 	"workload/aibrix-kvcache-infinistore.yaml deprecated-flag --model": "0.10.2 refuses it (ValueError, measured)",
 	"workload/aibrix-llava-7b.yaml deprecated-flag --model":            "0.9.2 refuses it (ValueError, measured)",
+	"shell/aibrix-vllm-pd-reuse.yaml deprecated-flag --model":          "0.10.2 refuses it (ValueError, measured)",
+	"shell/aibrix-qwen-audio-pip-install.yaml deprecated-flag --model": "0.9.2 refuses it (ValueError, measured)",
 	"workload/aibrix-adapter-base.yaml deprecated-flag --model":        "0.24.0 warns of it, as in the row of aibrix-quickstart",
 	// The tag dev is what would run today: the newest release, at most a warning.
 	"other/ome-srt-kimi-k2-pd.yaml deprecated-flag --disable-cuda-graph":  "0.5.23 marks it as deprecated",

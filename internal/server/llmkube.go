@@ -64,11 +64,12 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 	}
 	if len(service.command) > 0 {
 		// The user's command replaces the operator's; the arguments stay.
-		program, found := findProgram(service.command)
+		program, found := service.program(nil)
 		if !found {
 			return nil, nil
 		}
 		server.Engine, server.Mode = program.engine, program.mode
+		server.Env, server.Reads = program.variables, program.reads
 	}
 	return server, nil
 }
@@ -88,11 +89,30 @@ func llmkubeLeft(root *yaml.Node) string {
 // commandLine is the argument list of controller/runtime_*.go BuildArgs: the
 // rows in their order, then extraArgs, behind what the user's command holds.
 func (l *llmkube) commandLine(gpuCount *int64) []setting.Word {
-	var line []setting.Word
-	if program, found := findProgram(l.command); found {
-		line = append(line, program.arguments...)
+	if program, found := l.program(gpuCount); found {
+		return program.arguments
 	}
-	return append(line, l.typed.words(gpuCount)...)
+	return l.typed.words(gpuCount)
+}
+
+// program is the engine that the user's command starts with the operator's
+// arguments behind it.
+func (l *llmkube) program(gpuCount *int64) (program, bool) {
+	if len(l.command) == 0 {
+		return program{}, false
+	}
+	line := append(l.command[:len(l.command):len(l.command)], l.typed.words(gpuCount)...)
+	variables := env(at(l.spec, "env"), l.path.Join("env"))
+	if started, found := findProgram(l.command); found {
+		started.variables = variables
+		started.arguments = line[len(l.command)-len(started.arguments):]
+		return started, true
+	}
+	programs, _ := seat{}.scripted(line, variables)
+	if len(programs) == 0 {
+		return program{}, false
+	}
+	return programs[0], true
 }
 
 // fill is what the operator writes by itself where a row names it.

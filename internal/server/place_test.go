@@ -141,7 +141,7 @@ func TestAServerIsKnownByItsOptionsWhereTheImageDoesNotTell(t *testing.T) {
 func TestWhatIsLeftIsSaidWithTheReason(t *testing.T) {
 	cases := map[string]string{
 		"        command: [bash, -lc, 'vllm serve \"x']\n":           "the shell script does not parse, line:column 1:12: reached EOF without closing quote `\"`",
-		"        command: [sh, -c, 'vllm serve {{ .Model }}']\n":     "its shell script is a template",
+		"        command: [sh, -c, 'vllm serve {{- .Model }}']\n":    "its shell script is a template",
 		"        command: [sh, -c, 'sleep 1; echo vllm']\n":          "its shell script starts no engine",
 		"        command: [vllm, bench, serve]\n":                    "its command starts no engine",
 		"        image: lmsysorg/sglang:v0.5.9\n        args: []\n":  "the image starts no engine without a command",

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/setting"
@@ -18,8 +19,8 @@ var speakers = []string{
 	"pip", "pip3", "uv", "apt", "apt-get", "export", "alias", "curl", "wget", "sed", "awk",
 }
 
-// template is an expression of a template that blanks would take apart.
-var template = regexp.MustCompile(`\{\{[^}]*\s[^}]*\}\}`)
+// template is what a template does beyond filling in a value.
+var template = regexp.MustCompile(`\{\{-|-\}\}|\{\{\s*(if|else|end|range|with|define|block|template|/\*)`)
 
 // scripted are the engines that a command line starts through a shell script: one
 // handed to a shell, or a file that a ConfigMap mounts. The reason is empty where
@@ -103,8 +104,8 @@ func shebang(text string) (shell.Dialect, bool) {
 // texts.
 func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialect, variables []Variable) *setting.Script {
 	script := &setting.Script{
-		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Env: map[string]shell.Value{}},
-		Places: map[shell.Source]setting.Path{},
+		Script: shell.Script{Text: text.Text, Dialect: dialect, Kubelet: true, Templates: true, Env: map[string]shell.Value{}},
+		Places: map[shell.Source]setting.Path{}, Given: arguments,
 	}
 	stands := func(source shell.Source, path setting.Path) {
 		if path != nil {
@@ -114,7 +115,9 @@ func newScript(text setting.Word, arguments []setting.Word, dialect shell.Dialec
 	stands("", text.Origin.Path)
 	for i, word := range arguments {
 		script.Args = append(script.Args, shell.Value{Text: word.Text, Unknown: word.Unknown})
-		stands(shell.Source(fmt.Sprintf("arg/%d", i)), word.Origin.Path)
+		if word.Origin.Kind == setting.Argument {
+			stands(shell.Source(fmt.Sprintf("arg/%d", i)), word.Origin.Path)
+		}
 	}
 	for _, v := range variables { // the last of a name counts
 		script.Env[v.Name] = shell.Value{Text: v.Value, Unknown: v.Unknown}
@@ -145,7 +148,10 @@ func (s seat) commanded(script *setting.Script, command shell.Command, variables
 // scriptWord is a word of a script with the place where it can be edited, or
 // where people find it.
 func scriptWord(script *setting.Script, word shell.Word) setting.Word {
-	read := setting.Word{Text: word.Text, Unknown: word.Unknown || strings.Contains(word.Text, "{{")}
+	if given, whole := handedOn(script, word); whole {
+		return given
+	}
+	read := setting.Word{Text: word.Text, Unknown: word.Unknown}
 	place, stands := script.Places[word.Span.Source]
 	at := place.Join(setting.Part{Script: script, Span: word.Span})
 	switch {
@@ -158,6 +164,18 @@ func scriptWord(script *setting.Script, word shell.Word) setting.Word {
 		read.Origin = setting.Origin{Kind: setting.Bound, Name: nameOf(script), Near: script.Places[""], Fixed: word.Fixed}
 	}
 	return read
+}
+
+// handedOn is the argument that a script hands on as it is, where that is no
+// element of a list but what an operator makes of a field.
+func handedOn(script *setting.Script, word shell.Word) (setting.Word, bool) {
+	index, is := strings.CutPrefix(string(word.Span.Source), "arg/")
+	at, err := strconv.Atoi(index)
+	if !is || err != nil {
+		return setting.Word{}, false
+	}
+	given := script.Given[at]
+	return given, given.Origin.Kind != setting.Argument && word.Text == given.Text && word.Span.To-word.Span.From == len(given.Text)
 }
 
 // nameOf tells people where a script stands.

@@ -93,3 +93,25 @@ func TestScriptsThatAConfigMapMounts(t *testing.T) {
 	}
 	require.Empty(t, find(t, deployment("        command: [bash, /s/other.sh]\n"+mount, volumes)+script))
 }
+
+func TestTheOperatorsArgumentsBehindAScript(t *testing.T) {
+	const service = `apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: q, namespace: ai}
+spec:
+  runtime: vllm
+  modelRef: m
+  command: [bash, -c, 'exec python3 -m vllm.entrypoints.openai.api_server --seed 1 "$@"', zero]
+  vllmConfig: {maxModelLen: 8192}
+  extraArgs: [--enforce-eager]
+`
+	found := find(t, service)
+	require.Len(t, found, 1)
+	origins := map[string]string{}
+	for _, word := range found[0].CommandLine(nil) {
+		origins[word.Text] = string(word.Origin.Kind) + " " + word.Origin.String()
+	}
+	require.Equal(t, "argument spec.command[2][58:59]", origins["1"])
+	require.Equal(t, "field spec.vllmConfig.maxModelLen", origins["8192"])
+	require.Equal(t, "argument spec.extraArgs[0][0:15]", origins["--enforce-eager"])
+}

@@ -15,6 +15,8 @@ type Script struct {
 	// Places lead to the scalars of the script's own text, of the variables and of
 	// the arguments; a text that stands in no manifest is missing.
 	Places map[shell.Source]Path
+	// Given are the arguments as words, with the origins they have by themselves.
+	Given []Word
 	// Name tells people where the script's own text stands when it has no place.
 	Name string
 }

@@ -79,7 +79,8 @@ func (s site) separates(b byte) bool {
 }
 
 // cuts are the ways to take the group out, the tidiest first: its own lines as a
-// whole, with the separators in front, with those behind, and alone.
+// whole, with the blanks behind at the beginning of a line, with the separators in
+// front, with those behind, and alone.
 func (g group) cuts(s Script) []Span {
 	span, together := g.span()
 	if !together || g.kind == argument {
@@ -101,8 +102,8 @@ func (g group) cuts(s Script) []Span {
 	switch {
 	case before >= 0 && behind >= 0:
 		add(from+before+1, span.To+behind+1)
-	case before >= 0 && g.kind == inArray && right < len(list) && list[right].b == '#':
-		add(span.From, to)
+	case before >= 0 && to > span.To && (g.kind != inCommand || !g.commented(right)):
+		add(span.From, to) // what follows takes its place in the line
 	}
 	if from < span.From {
 		add(from, span.To)
@@ -110,6 +111,11 @@ func (g group) cuts(s Script) []Span {
 	add(span.From, to)
 	add(span.From, span.To)
 	return cuts
+}
+
+// commented tells whether a comment stands at an index of the layer.
+func (g group) commented(at int) bool {
+	return at < len(g.layer.chars) && g.layer.chars[at].b == '#'
 }
 
 func argIndex(name string) int {

@@ -33,6 +33,8 @@ func TestWordsAreTakenOut(t *testing.T) {
 		{"the last", "x --a --b", "--b", "x --a"},
 		{"a line of its own", "x \\\n  --a  \\\n  --b 3 \\\n  --c", "--b 3", "x \\\n  --a  \\\n  --c"},
 		{"the last line", "x \\\n  --a \\\n  --b 3\ny", "--b 3", "x \\\n  --a\ny"},
+		{"the first of a line", "x \\\n  --a 1 \\\n  --b m \\\n  --c", "--b", "x \\\n  --a 1 \\\n  m \\\n  --c"},
+		{"the last line, with a comment", "x \\\n  --a \\\n  --b # why\n", "--b", "x \\\n  --a # why\n"},
 		{"in front of a comment", "x --a --b # why\n", "--b", "x --a # why\n"},
 		{"behind a comment in the line", "x \\\n  --a `# why` \\\n  --b \\\n  --c", "--b", "x \\\n  --a `# why` \\\n  --c"},
 		{"two apart", "x --a --b --c --d", "--a --c", "x --b --d"},

@@ -83,7 +83,7 @@ func programs(commands []Command) (list [][]Word, certain bool) {
 			}
 		}
 		if at < 0 {
-			certain = certain && !slices.Contains([]string{"env", "bash", "sh", "exec", "eval", "read", "shift"}, c.Words[0].Text)
+			certain = certain && !c.Words[0].Unknown && !slices.Contains([]string{"env", "bash", "sh", "exec", "eval", "read", "shift"}, c.Words[0].Text)
 			continue
 		}
 		certain = certain && !c.Conditional

@@ -66,7 +66,10 @@ func (g *generator) statement() string {
 	case 11:
 		return g.command() + g.of(" && ", " || ", " | cat; ") + g.statement()
 	case 12:
-		return g.of("A=1 ", "C='2 3' ", "env A=4 ", "A=$B D=3 ") + g.statement()
+		if g.pick(4) == 0 {
+			return "env A=4 " + g.command()
+		}
+		return g.of("A=1 ", "C='2 3' ", "A=$B D=3 ") + g.statement()
 	case 13:
 		return "case $A in " + g.of("1", "*") + ") " + g.statement() + ";; esac"
 	case 14:

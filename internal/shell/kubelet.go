@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // kubelet expands $(NAME) as the kubelet does before it starts the container:
 // $$ is a dollar sign that does not begin a reference, and the reference to a
@@ -64,6 +67,22 @@ func (c chars) replaced(text string) chars {
 		list[i] = char{b: text[i], from: c[0].from, to: c[len(c)-1].to, run: c[0].run}
 	}
 	return list
+}
+
+// expression is one that a template fills in.
+var expression = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// fillings puts unknown text in the place of what a template fills in.
+func fillings(text chars, written string) chars {
+	var out chars
+	from := 0
+	for _, at := range expression.FindAllStringIndex(written, -1) {
+		filled := text[at[0]:at[1]].replaced(string(rune(placeholder)))
+		filled[0].piece = &piece{raw: written[at[0]:at[1]]}
+		out = append(append(out, text[from:at[0]]...), filled...)
+		from = at[1]
+	}
+	return append(out, text[from:]...)
 }
 
 func envSource(name string) Source { return Source("env/" + name) }

@@ -29,6 +29,8 @@ type Script struct {
 	// Kubelet is true where the kubelet expands $(NAME) before the shell reads
 	// the text, as it does in a container's command and args.
 	Kubelet bool
+	// Templates is true where something fills in {{…}} before anyone reads the text.
+	Templates bool
 	// Env are the variables of the process; of others nothing is known.
 	Env map[string]Value
 	// EnvFrom is true when there are further variables, of unknown names.
@@ -124,6 +126,9 @@ func (s Script) read() (*reader, error) {
 	}
 	r := newReader(s)
 	text := literal("", s.Text)
+	if s.Templates {
+		text = fillings(text, s.Text)
+	}
 	if s.Kubelet {
 		text = r.kubelet(text)
 	}

@@ -114,6 +114,16 @@ func TestTheKubeletExpandsFirst(t *testing.T) {
 	require.Equal(t, []string{"POD"}, got[2].Words[4].Needs)
 }
 
+func TestTemplatesFillInUnknownText(t *testing.T) {
+	script := Script{Text: `x --a "{{ .Name }}" '{{.B}}' {{.C}} --d`, Dialect: Bash, Templates: true}
+	got, err := script.Commands()
+	require.NoError(t, err)
+	require.Equal(t, "[x] [--a] [{{ .Name }}]? [{{.B}}]? [{{.C}}]* [--d]", told(got))
+	splices, err := script.Edit([]Span{got[0].Words[1].Span, got[0].Words[2].Span}, nil)
+	require.NoError(t, err)
+	require.Equal(t, `x '{{.B}}' {{.C}} --d`, script.apply(splices).Text)
+}
+
 func TestADefaultIsTold(t *testing.T) {
 	got, err := Script{Text: `x "${N:-48}" --n=${N:=4}8 "${M}"`, Dialect: Bash}.Commands()
 	require.NoError(t, err)
