@@ -17,11 +17,15 @@ func (j *judgements) hold(again *judgements) bool {
 	for i := range j.servers {
 		before := &j.servers[i]
 		after := index[before.key()]
-		if after == nil || maps.Equal(before.expected(), effective(after.settings)) {
-			continue
+		switch {
+		case after == nil && slices.ContainsFunc(before.findings, func(f finding.Finding) bool { return f.Action == finding.Remove && f.Tier == nil }):
+			before.stopEdits("without them nothing would show which engine runs here")
+			held = true
+		case after == nil || maps.Equal(before.expected(), effective(after.settings)):
+		default:
+			before.stopEdits("the engine would read other settings of the line differently")
+			held = true
 		}
-		before.stopEdits("the engine would read other settings of the line differently")
-		held = true
 	}
 	return held
 }
