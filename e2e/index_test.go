@@ -226,6 +226,7 @@ var indexExplained = map[string]string{
 	"workload/aibrix-reg-v030-lmcache-v0connector.yaml version": "the tag lmcache-v0.8.5-20250418 begins with no release of the engine",
 	"workload/gcp-patch-vllm-args-h100-gemma4.yaml vendor":      "a part of the object's name, in a patch that asks for nothing",
 	"workload/k8s-examples-gemma3.yaml card":                    "the node selector is a comment",
+	"shell/neuron-qwen-tp1.yaml count":                          "accelerators that are no GPUs: how many ranks one carries is not known",
 	"workload/llmd-ms-rebellions.yaml count":                    "accelerators that are no GPUs: how many ranks one carries is not known",
 	"workload/tpu-qwen35-397b-tp8.yaml count":                   "accelerators that are no GPUs: a chip carries two ranks",
 }
