@@ -91,17 +91,21 @@ func ranksOf(s rule.Server) (ranks int64, sizes string, ok bool) {
 			continue
 		}
 		size, valid := engine.WholeNumber(given.Value())
-		if given.Unknown || !valid || size < 1 {
+		if given.Unknown || !valid || size < 1 || size > mostRanks {
 			return 0, "", false
 		}
-		ranks *= size
+		ranks *= size // of three sizes, which cannot overflow
 		texts = append(texts, fmt.Sprintf("%s %d", given.Name, size))
 	}
 	if len(texts) == 0 {
 		texts = append(texts, "no "+parallelFlags[s.Engine][0])
 	}
-	return ranks, strings.Join(texts, ", "), ranks < 1<<20
+	return ranks, strings.Join(texts, ", "), ranks < mostRanks
 }
+
+// mostRanks is more than any server has; what is above it is a typing error that
+// says nothing about GPUs.
+const mostRanks = 1 << 20
 
 // ranksProof is where an engine starts one process, with a device of its own, for
 // each rank.

@@ -42,6 +42,7 @@ func nearest(word string, candidates []string, accepts func(string) bool) (strin
 	if plain == "" || len(plain) > longestName {
 		return "", false
 	}
+	words := wordsOf(word)
 	best, least := "", max(1, len(plain)/5)+1
 	for _, candidate := range candidates {
 		other := plainName(candidate)
@@ -49,7 +50,7 @@ func nearest(word string, candidates []string, accepts func(string) bool) (strin
 			continue
 		}
 		distance := levenshtein.Distance(plain, other, nil)
-		if distance > 1 && sameWords(word, candidate) {
+		if distance > 1 && slices.Equal(words, wordsOf(candidate)) {
 			distance = 1
 		}
 		if distance < least && accepts(candidate) {
@@ -59,11 +60,9 @@ func nearest(word string, candidates []string, accepts func(string) bool) (strin
 	return best, best != ""
 }
 
-func plainName(name string) string {
-	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-}
+var separators = strings.NewReplacer("-", "", "_", "")
 
-func sameWords(a, b string) bool { return slices.Equal(wordsOf(a), wordsOf(b)) }
+func plainName(name string) string { return separators.Replace(strings.ToLower(name)) }
 
 func wordsOf(name string) []string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '-' || r == '_' })

@@ -40,6 +40,8 @@ type reader struct {
 
 	conditional  int
 	depth, steps int
+	// copied counts the bytes and fields taken out of variables so far.
+	copied int
 }
 
 func newReader(s Script) *reader {

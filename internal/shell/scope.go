@@ -131,10 +131,26 @@ func commonText(name string, a, b chars) chars {
 // sameChars tells whether two texts are the same one, written in one place.
 func sameChars(a, b chars) bool { return slices.Equal(a, b) }
 
-// lookup finds a variable; false when its value is not known.
+// mostCopied bounds what one reading takes out of variables: a script that
+// doubles a text line by line fills any memory. The kernel takes no argument of
+// more than 128 KiB.
+const mostCopied = 1 << 20
+
+// size is what a look-up of the variable copies.
+func (v *variable) size() int {
+	size := len(v.text) + len(v.elements)
+	for _, element := range v.elements {
+		size += len(element.chars)
+	}
+	return size
+}
+
+// lookup finds a variable; false when its value is not known, or more than the
+// reading can hold.
 func (r *reader) lookup(name string) (*variable, bool) {
 	if v, ours := r.scope.variables[name]; ours {
-		return v, !v.lost
+		r.copied += v.size()
+		return v, !v.lost && r.copied <= mostCopied
 	}
 	r.looked[name] = true
 	if r.scope.wild {

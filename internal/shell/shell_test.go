@@ -204,3 +204,18 @@ func TestCommentsAboutAWord(t *testing.T) {
 		require.Equal(t, want, Comments(text, Span{From: from, To: from + len(word)}), word)
 	}
 }
+
+// A script that doubles a text line by line is read in bounded memory: what
+// grows beyond it is not known.
+func TestDoublingTextIsBounded(t *testing.T) {
+	for _, script := range []string{
+		"A=x; " + strings.Repeat("A=$A$A; ", 60) + "serve --name \"$A\" --tp 2",
+		"A=(x y); " + strings.Repeat("A=(\"${A[@]}\" \"${A[@]}\"); ", 60) + "serve --name \"${A[0]}\" --tp 2",
+	} {
+		commands, err := (&Script{Text: script, Dialect: Bash}).Commands()
+		require.NoError(t, err)
+		require.NotEmpty(t, commands)
+		last := commands[len(commands)-1]
+		require.Equal(t, "--tp", last.Words[len(last.Words)-2].Text)
+	}
+}
