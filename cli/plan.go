@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/internal/ledger"
+	"github.com/trimtab/trimtab/internal/report"
 )
 
 func planCommand(streams Streams) *cobra.Command {
@@ -21,10 +21,7 @@ func planCommand(streams Streams) *cobra.Command {
 			return err
 		}
 		if format == "json" {
-			encoder := json.NewEncoder(streams.Out)
-			encoder.SetIndent("", "  ")
-			encoder.SetEscapeHTML(false)
-			return encoder.Encode(map[string]any{"servers": plans})
+			return report.Encode(streams.Out, map[string]any{"servers": plans})
 		}
 		for _, plan := range plans {
 			writePlan(streams.Out, plan)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/report"
 )
 
 func showCommand(streams Streams) *cobra.Command {
@@ -20,10 +20,7 @@ func showCommand(streams Streams) *cobra.Command {
 			return err
 		}
 		if format == "json" {
-			encoder := json.NewEncoder(streams.Out)
-			encoder.SetIndent("", "  ")
-			encoder.SetEscapeHTML(false)
-			return encoder.Encode(shown)
+			return report.Encode(streams.Out, shown)
 		}
 		for _, server := range shown.Servers {
 			writeSettings(streams.Out, server)

@@ -27,41 +27,51 @@ func (j *judgements) holdUnproven(again *judgements) bool {
 
 // holdFirstUnproven holds one removal at a time: without it the others may hold.
 func (j *judged) holdFirstUnproven(after *judged) bool {
-	for i := range j.findings {
-		f := &j.findings[i]
-		if f.Action != finding.Remove || f.Tier != nil || !rule.SaysIdle(f.Rule) {
-			continue
-		}
-		if !slices.ContainsFunc(j.facts.Span.Releases, func(r catalogue.Release) bool { return !j.holdsAfter(after, r, *f) }) {
-			continue
-		}
-		for k := range j.findings {
-			if other := &j.findings[k]; k == i || f.Group != "" && other.Group == f.Group {
-				j.stop(other)
-				other.Message += " (not edited: it does nothing only beside another setting that goes)"
-			}
-		}
-		return true
+	var unproven []int
+	for _, release := range j.facts.Span.Releases {
+		unproven = append(unproven, j.unprovenAt(after, release)...)
 	}
-	return false
+	if len(unproven) == 0 {
+		return false
+	}
+	first := slices.Min(unproven)
+	for k := range j.findings {
+		if other := &j.findings[k]; k == first || other.Group != "" && other.Group == j.findings[first].Group {
+			j.stop(other)
+			other.Message += " (not edited: it does nothing only beside another setting that goes)"
+		}
+	}
+	return true
 }
 
-// holdsAfter tells whether a removal still changes nothing at a release where
+// unprovenAt are the findings whose removal changes something at a release where
 // all the other edits are made.
-func (j *judged) holdsAfter(after *judged, release catalogue.Release, f finding.Finding) bool {
-	before := j.readAt(release).Settings
-	at := slices.IndexFunc(before, func(s setting.Setting) bool { return s.Origin.String() == f.Origin.String() })
-	if at < 0 {
-		return true // the release does not know it
+func (j *judged) unprovenAt(after *judged, release catalogue.Release) []int {
+	isIdle := func(f finding.Finding) bool {
+		return f.Action == finding.Remove && f.Tier == nil && rule.SaysIdle(f.Rule)
 	}
-	others := after.readAt(release)
-	removed := before[at]
+	if !slices.ContainsFunc(j.findings, isIdle) {
+		return nil
+	}
+	before, others := j.readAt(release).Settings, after.readAt(release)
 	state := func(settings []setting.Setting) rule.Release {
 		return rule.Release{
 			Server: rule.Server{Server: after.Server, Facts: after.facts},
 			State:  engine.NewState(j.engine, j.known, release, settings, after.facts.Set, others.Opaque),
 		}
 	}
-	without, with := state(others.Settings), state(slices.Concat(others.Settings, []setting.Setting{removed}))
-	return with.IsIdle(f.Rule, removed) && !without.Replaced(f.Rule, with, removed)
+	without := state(others.Settings)
+	var unproven []int
+	for i, f := range j.findings {
+		at := slices.IndexFunc(before, func(s setting.Setting) bool { return s.Origin.String() == f.Origin.String() })
+		if !isIdle(f) || at < 0 { // the release does not know it
+			continue
+		}
+		removed := before[at]
+		with := state(slices.Concat(others.Settings, []setting.Setting{removed}))
+		if !with.IsIdle(f.Rule, removed) || without.Replaced(f.Rule, with, removed) {
+			unproven = append(unproven, i)
+		}
+	}
+	return unproven
 }

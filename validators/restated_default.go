@@ -23,13 +23,13 @@ func restatedDefault() rule.Rule {
 			told[f.Setting] = true
 		}
 		for _, about := range r.State.Settings {
-			if told[about.Name] || !about.Origin.Stands() || about.Held != "" || r.DoesMore(about) {
+			if told[about.Name] || !about.Origin.Stands() || about.Held != "" {
 				continue
 			}
-			if option, ok := r.State.ParserDefault(about); ok {
+			if option, ok := r.State.ParserDefault(about); ok && !r.DoesMore(about) {
 				found = append(found, parserDefault(r, meta, about, option))
 			}
-			if variable, ok := r.State.VariableDefault(about); ok {
+			if variable, ok := r.State.VariableDefault(about); ok && !r.DoesMore(about) {
 				found = append(found, variableDefault(r, meta, about, variable))
 			}
 		}

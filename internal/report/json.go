@@ -52,10 +52,16 @@ func WriteJSON(w io.Writer, r Report) error {
 		s.Needs = append([]string{}, s.Needs...)
 		d.Skipped = append(d.Skipped, s)
 	}
+	return Encode(w, d)
+}
+
+// Encode prints a value as the JSON of every command. Errors are those of the
+// writer, or of a value that is no JSON.
+func Encode(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false) // ranges such as >=0.5.10 stay readable
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(d)
+	return encoder.Encode(value)
 }
 
 func jsonFindingOf(f finding.Finding) jsonFinding {

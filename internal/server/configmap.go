@@ -53,12 +53,7 @@ func (s *Server) mountedFile(name string) (MountedFile, bool) {
 	if !path.IsAbs(name) {
 		return MountedFile{}, false
 	}
-	var best Mount
-	for _, mount := range s.Mounts {
-		if Below(mount.Path, name) && len(mount.Path) > len(best.Path) {
-			best = mount
-		}
-	}
+	best, _ := mountOf(s.Mounts, name)
 	if best.ConfigMap == "" {
 		return MountedFile{}, false
 	}
