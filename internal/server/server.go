@@ -57,6 +57,8 @@ type Server struct {
 	// ModelSource names the checkpoint: hf://org/name@revision, org/name, a path.
 	// Empty where nothing names it, or only a variable does.
 	ModelSource string
+	// Unread are the fields of a custom resource that the operator makes nothing of.
+	Unread []UnreadField
 	// Knows are patterns of options that a wrapper around the engine adds.
 	Knows []string
 
