@@ -61,6 +61,9 @@ type Server struct {
 	Unread []UnreadField
 	// Knows are patterns of options that a wrapper around the engine adds.
 	Knows []string
+	// Wrapper is the program around the engine that drops what neither knows; nil
+	// where there is none.
+	Wrapper *Wrapper
 
 	Mounts []Mount
 	Pod    Pod
@@ -219,6 +222,9 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 	seats, err := in.seatsOf(item, root, object)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(seats) == 0 {
+		return nil, unplaced(item, root, object), nil
 	}
 	for _, seat := range seats {
 		found, why := seat.servers()
