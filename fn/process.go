@@ -4,6 +4,7 @@ package fn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -24,6 +25,10 @@ type Input struct {
 	// HostEncodes is true where whoever reads the output encodes it anew: an
 	// item whose bytes cannot be spliced is then encoded alone.
 	HostEncodes bool
+	// WantFixes has Verify tell of each finding what Trim would write.
+	WantFixes bool
+	// Known are findings of an earlier run, which are left out of the outcome.
+	Known *report.Baseline
 }
 
 // Outcome is what one run found, and what it changes.
@@ -49,6 +54,9 @@ func Process(in Input) (*Outcome, error) {
 		return nil, err
 	case in.Mode == config.Verify:
 		done.judged.dropCoupled()
+		if in.WantFixes {
+			done.judged.showFixes(in)
+		}
 		return in.outcome(done.judged, nil), nil // the actions are what a trim does
 	}
 	return done.finish(in)
@@ -247,10 +255,11 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) *
 	var found []finding.Finding
 	var servers []report.Server
 	for _, s := range judged.servers {
-		found = append(found, s.findings...)
+		fresh := slices.DeleteFunc(slices.Clone(s.findings), in.Known.Takes)
+		found = append(found, fresh...)
 		found = append(found, s.undecided...)
 		servers = append(servers, s.summary())
-		for _, f := range s.findings {
+		for _, f := range fresh {
 			out.Failed = out.Failed || !f.Fixed && s.config.Spec.FailOn.Fails(f.Severity)
 		}
 	}
