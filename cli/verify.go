@@ -20,21 +20,22 @@ var verifyFormats = []string{"text", "json", "sarif", "github", "markdown"}
 type verifyOptions struct {
 	configs          []string
 	format, baseline string
+	overlay          string
 }
 
 func verifyCommand(streams Streams, code *int) *cobra.Command {
 	var options verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify [-c config] [-o " + strings.Join(verifyFormats, "|") + "] [--baseline FILE] PATH…|-",
+		Use:   "verify [-c config] [-o " + strings.Join(verifyFormats, "|") + "] [--baseline FILE] PATH…|-|-k DIR",
 		Short: "Report what is wrong and change nothing",
 		Long: `verify reports what is wrong and changes nothing. It exits with 1 when an error
 remains, and with 2 when it could not do its work.`,
-		Args: needPath,
 		RunE: func(_ *cobra.Command, paths []string) error {
 			return verify(streams, paths, options, code)
 		},
 	}
 	inputFlags(cmd, &options.configs, &options.format, verifyFormats)
+	cmd.Flags().StringVarP(&options.overlay, "kustomize", "k", "", "build the kustomization in this `folder` and verify what it renders")
 	cmd.Flags().StringVar(&options.baseline, "baseline", "", "report only what this `file`, written by -o json, does not hold")
 	return cmd
 }
@@ -43,11 +44,11 @@ func verify(streams Streams, paths []string, options verifyOptions, code *int) e
 	if err := outputFormat(options.format, verifyFormats); err != nil {
 		return err
 	}
-	in, err := gather(streams, paths, options.configs)
+	in, err := options.gather(streams, paths)
 	if err != nil {
 		return err
 	}
-	in.Mode, in.WantFixes = config.Verify, options.format == "sarif"
+	in.Mode, in.WantFixes = config.Verify, options.format == "sarif" && options.overlay == ""
 	if options.baseline != "" {
 		if in.Known, err = readBaseline(options.baseline); err != nil {
 			return err
@@ -62,6 +63,20 @@ func verify(streams Streams, paths []string, options verifyOptions, code *int) e
 	}
 	sayIdle(streams, out)
 	return writeReport(streams, out.Report, options.format, excerpts(in.Sources))
+}
+
+// gather reads what is named: paths, or a kustomization.
+func (o verifyOptions) gather(streams Streams, paths []string) (*fn.Input, error) {
+	switch {
+	case o.overlay != "":
+		if err := overlayFolder(o.overlay, paths); err != nil {
+			return nil, err
+		}
+		return gatherOverlay(o.overlay, o.configs)
+	case len(paths) == 0:
+		return nil, errNoPath
+	}
+	return gather(streams, paths, o.configs)
 }
 
 // readBaseline reads the report of an earlier run.
@@ -97,20 +112,21 @@ func writeReport(streams Streams, r report.Report, format string, lines report.L
 	return report.WriteText(streams.Out, r, report.Style{Terminal: streams.OutIsTerminal, Color: streams.Color, Lines: lines})
 }
 
-// excerpts gives the lines of the sources.
+// excerpts gives the lines of the sources, and of the files that what was
+// rendered comes from.
 func excerpts(sources []*stream.Source) report.Lines {
-	byName := map[string]*stream.Source{}
+	texts := map[string][]byte{}
 	for _, source := range sources {
-		byName[source.Name] = source
+		texts[source.Name] = source.Data
 	}
 	split := map[string][]string{}
 	return func(file string, line int) string {
-		source := byName[file]
-		if source == nil {
-			return ""
-		}
 		if split[file] == nil {
-			split[file] = strings.Split(string(source.Data), "\n")
+			text, ok := texts[file]
+			if !ok {
+				text, _ = os.ReadFile(file) // a line that cannot be read is not shown
+			}
+			split[file] = strings.Split(string(text), "\n")
 		}
 		if line < 1 || line > len(split[file]) {
 			return ""
@@ -146,10 +162,12 @@ func inputCommand(streams Streams, verb, short string, formats []string, run fun
 // needPath refuses a call without anything to look at.
 func needPath(_ *cobra.Command, paths []string) error {
 	if len(paths) == 0 {
-		return errors.New("name a file or a folder, or `-` for standard input")
+		return errNoPath
 	}
 	return nil
 }
+
+var errNoPath = errors.New("name a file or a folder, or `-` for standard input")
 
 // sayIdle tells of configs that select no server, which a typing error can
 // bring about.

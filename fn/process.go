@@ -22,6 +22,12 @@ type Input struct {
 	OnlySelected bool
 	// Held says of a source why nothing in it is edited.
 	Held map[*stream.Source]string
+	// Veto says why what a finding proposes must not be done in a file of that
+	// name, empty where it may; nil forbids nothing.
+	Veto func(file string, f finding.Finding) string
+	// Place moves a finding to where its setting stands in the files that a source
+	// was made of; nil leaves it where it is.
+	Place func(*finding.Finding)
 	// HostEncodes is true where whoever reads the output encodes it anew: an
 	// item whose bytes cannot be spliced is then encoded alone.
 	HostEncodes bool
@@ -73,6 +79,7 @@ func trim(in Input, more int) (*trimmed, error) {
 	judged, err := judge(in, in.Sources, nil)
 	if err == nil {
 		judged.holdSources(in.Held)
+		judged.heed(in.Veto)
 		judged.checkKeeps(in.Configs)
 	}
 	if err != nil {
@@ -255,7 +262,13 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) *
 	var found []finding.Finding
 	var servers []report.Server
 	for _, s := range judged.servers {
-		fresh := slices.DeleteFunc(slices.Clone(s.findings), in.Known.Takes)
+		fresh := slices.Clone(s.findings)
+		if in.Place != nil {
+			for i := range fresh {
+				in.Place(&fresh[i])
+			}
+		}
+		fresh = slices.DeleteFunc(fresh, in.Known.Takes)
 		found = append(found, fresh...)
 		found = append(found, s.undecided...)
 		servers = append(servers, s.summary())

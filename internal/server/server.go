@@ -246,6 +246,10 @@ func objectOf(root *yaml.Node) finding.Object {
 	}
 }
 
+// ObjectIn reads the identity of an object from its root; missing parts stay
+// empty.
+func ObjectIn(root *yaml.Node) finding.Object { return objectOf(root) }
+
 // ObjectOf reads the identity of the object an item holds; empty for an item
 // that is no object. Errors are those of decoding the item.
 func ObjectOf(item *stream.Item) (finding.Object, error) {
