@@ -86,15 +86,34 @@ func (r *renderings) rendering(folder string) *judgedRendering {
 	if one.Rendering, one.err = overlay.Build(folder); one.err != nil {
 		return one
 	}
-	out, err := fn.Process(fn.Input{
+	one.findings, one.err = findingsOf(fn.Input{
 		Sources: []*stream.Source{one.Source}, Configs: r.in.Configs, OnlySelected: r.in.OnlySelected, Mode: config.Verify,
+		To: r.in.To, Retag: r.in.Retag,
 	})
-	if err != nil {
-		one.err = err
-		return one
-	}
-	one.findings = out.Report.Findings
 	return one
+}
+
+// findingsOf is what is found about an input or, where other versions are asked
+// for, what these change in it.
+func findingsOf(in fn.Input) ([]finding.Finding, error) {
+	if in.To == nil {
+		out, err := fn.Process(in)
+		if err != nil {
+			return nil, err
+		}
+		return out.Report.Findings, nil
+	}
+	out, err := fn.Upgrade(in)
+	if err != nil {
+		return nil, err
+	}
+	var found []finding.Finding
+	for _, server := range out.Report.Servers {
+		for _, change := range server.Changes {
+			found = append(found, change.Finding)
+		}
+	}
+	return found, nil
 }
 
 // gatherOverlay renders the kustomization in a folder, lets trimtab's own

@@ -51,6 +51,8 @@ type judged struct {
 	undecided []finding.Finding
 	// generated are the objects that findings add, renew or take away.
 	generated []generated
+	// crossing is set where the server is judged at another version than its own.
+	crossing *crossing
 }
 
 // place tells items of two readings of the same input apart.
@@ -87,9 +89,12 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if !ok {
 			continue
 		}
-		one, err := judgeServer(s, chosen, rules)
+		one, err := in.judgeServer(s, chosen, rules)
 		if err != nil {
 			return nil, err
+		}
+		if one == nil {
+			continue
 		}
 		one.id = id
 		all.servers = append(all.servers, *one)
@@ -160,7 +165,17 @@ func label(s *server.Server) string {
 	return name
 }
 
-func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
+// subject is a server and what is known about it before its settings are read.
+type subject struct {
+	*server.Server
+	config    *config.Config
+	overrides *config.Overrides
+	engine    *catalogue.Engine
+	known     *engine.Knowledge
+	facts     *facts.Gathered
+}
+
+func newSubject(s *server.Server, chosen *config.Config) (*subject, error) {
 	named := func(err error) error { return fmt.Errorf("%s: %w", label(s), err) }
 	overrides, err := config.DecodeAnnotations(s.Annotations, rule.Names())
 	if err != nil {
@@ -178,25 +193,31 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	if err != nil {
 		return nil, named(err)
 	}
-	readAt := readByRelease(s, catalogued, known, gathered)
-	one := &judged{Server: s, facts: gathered, engine: catalogued, known: known, config: chosen, readAt: readAt}
-	seen := rule.Server{Server: s, Facts: gathered}
-	release, ok := gathered.Span.Newest()
+	return &subject{Server: s, config: chosen, overrides: overrides, engine: catalogued, known: known, facts: gathered}, nil
+}
+
+// judge applies the rules to a server at every release that its version leaves
+// possible.
+func (s *subject) judge(rules []rule.Rule) (*judged, error) {
+	readAt := readByRelease(s.Server, s.engine, s.known, s.facts)
+	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: readAt}
+	seen := rule.Server{Server: s.Server, Facts: s.facts}
+	release, ok := s.facts.Span.Newest()
 	if !ok {
-		release = catalogued.Releases[0]
+		release = s.engine.Releases[0]
 	}
 	seen.Newest = readAt(release)
 	if ok {
 		one.settings = seen.Newest.Settings
 	}
-	result, err := rule.Run(rules, seen, known, catalogued, readAt)
+	result, err := rule.Run(rules, seen, s.known, s.engine, readAt)
 	if err != nil {
-		return nil, named(err)
+		return nil, fmt.Errorf("%s: %w", label(s.Server), err)
 	}
 	policy := rule.Policy{
-		Rules: chosen.Spec.Rules, Keep: chosen.Spec.Keep,
-		KeepHere: overrides.Keep, IgnoreHere: overrides.Ignore,
-		Engine: catalogued, Span: gathered.Span, Settings: slices.Concat(one.settings, seen.Newest.Written()),
+		Rules: s.config.Spec.Rules, Keep: s.config.Spec.Keep,
+		KeepHere: s.overrides.Keep, IgnoreHere: s.overrides.Ignore,
+		Engine: s.engine, Span: s.facts.Span, Settings: slices.Concat(one.settings, seen.Newest.Written()),
 		Comments: func(f finding.Finding) []string { return edit.Comments(s.Item, f.Places) },
 	}
 	about := finding.Finding{Object: s.Object, Container: s.Container}
@@ -204,7 +225,7 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 	for i := range one.findings {
 		one.locate(&one.findings[i])
 	}
-	one.undecided = undecidedFor(chosen, result.Undecided)
+	one.undecided = undecidedFor(s.config, result.Undecided)
 	return one, nil
 }
 

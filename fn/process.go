@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/report"
@@ -33,6 +34,12 @@ type Input struct {
 	HostEncodes bool
 	// WantFixes has Verify tell of each finding what Trim would write.
 	WantFixes bool
+	// To are the releases that servers are to run instead of their own, by engine,
+	// for Upgrade; servers of other engines are left alone. nil: every server is
+	// judged at its own version.
+	To map[string]catalogue.Release
+	// Retag has Upgrade write the new version into image tags.
+	Retag bool
 	// Known are findings of an earlier run, which are left out of the outcome.
 	Known *report.Baseline
 }

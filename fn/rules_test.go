@@ -33,6 +33,15 @@ var commands = map[string][]string{"sglang": {"python3", "-m", "sglang.launch_se
 // process runs the pipeline over a pod.
 func (p pod) process(t *testing.T, mode config.Mode) (*fn.Outcome, *stream.Source) {
 	t.Helper()
+	in, source := p.input(t, mode)
+	outcome, err := fn.Process(in)
+	require.NoError(t, err)
+	return outcome, source
+}
+
+// input is a pod and its config as the pipeline takes them.
+func (p pod) input(t *testing.T, mode config.Mode) (fn.Input, *stream.Source) {
+	t.Helper()
 	var env []map[string]string
 	command := p.command
 	if command == nil {
@@ -58,9 +67,7 @@ func (p pod) process(t *testing.T, mode config.Mode) (*fn.Outcome, *stream.Sourc
 		require.NoError(t, err)
 		in.Configs = []*config.Config{parsed}
 	}
-	outcome, err := fn.Process(in)
-	require.NoError(t, err)
-	return outcome, source
+	return in, source
 }
 
 // says prints the findings of the rules of the command line: severity, rule,

@@ -77,5 +77,5 @@ func withSuccessor(r rule.Release, f finding.Finding, option catalogue.Option, f
 
 // lifeOf is the range of releases in which an option is as it is.
 func lifeOf(option catalogue.Option) string {
-	return fmt.Sprintf(">=%s,<=%s", option.Since, option.Until)
+	return catalogue.Between(option.Since, option.Until)
 }

@@ -33,3 +33,21 @@ func All() []rule.Rule {
 		unknownVersion(),
 	}
 }
+
+// OfVersions returns the rules whose findings depend on the engine's version
+// alone: what it refuses, warns of, ignores or replaces.
+func OfVersions() []rule.Rule {
+	return []rule.Rule{
+		unknownFlag(),
+		removedFlag(),
+		deprecatedFlag(),
+		badValue(),
+		missingOption(),
+		deadEnv(),
+		inertSetting(),
+		overriddenSetting(),
+		clampedSetting(),
+		conflictingSettings(),
+		unsupportedOnGPU(),
+	}
+}

@@ -3,6 +3,9 @@ package catalogue
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -15,7 +18,10 @@ type EnvVar struct {
 	// Default is the value when unset, as Option.Default; a text "expr: …" is
 	// source text.
 	Default any
-	Choices []string
+	// Choices are the values that the engine takes; with Open it takes others as
+	// well, with AnyCase in any case.
+	Choices       []string
+	Open, AnyCase bool
 	// Read is false when the release declares or sets the variable and never
 	// reads it.
 	Read bool
@@ -43,6 +49,8 @@ type envLife struct {
 	Kind    string   `json:"kind"`
 	Default any      `json:"default"`
 	Choices []string `json:"choices"`
+	Open    bool     `json:"open"`
+	Case    *bool    `json:"case_sensitive"`
 	Read    *bool    `json:"read"`
 	AliasOf any      `json:"alias_of"`
 	Scope   string   `json:"scope"`
@@ -80,6 +88,7 @@ func (e *Engine) envLives(name string) []EnvVar {
 		for _, life := range entry.Lives {
 			env := EnvVar{
 				Name: name, Kind: life.Kind, Default: life.Default, Choices: life.Choices,
+				Open: life.Open, AnyCase: life.Case != nil && !*life.Case,
 				Read: life.Read == nil || *life.Read, Scope: life.Scope, Where: life.Where,
 			}
 			env.Replacement, env.Deprecated = life.AliasOf.(string)
@@ -125,4 +134,34 @@ func (e *Engine) EnvNames() ([]string, error) {
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// Takes reports whether the engine takes a value: it does where the values are
+// not listed.
+func (v EnvVar) Takes(value string) bool {
+	return v.Kind != "choice" || v.Open || len(v.Choices) == 0 || slices.ContainsFunc(v.Choices, func(choice string) bool {
+		return choice == value || v.AnyCase && strings.EqualFold(choice, value)
+	})
+}
+
+// DefaultIs reports whether two lives of a variable are read as the same where
+// it is not set: 1 is "1", and true for a switch.
+func (v EnvVar) DefaultIs(other EnvVar) bool {
+	a, b := plainDefault(v.Default), plainDefault(other.Default)
+	if a == b {
+		return true
+	}
+	first, isSwitch := truthOf[a]
+	second, both := truthOf[b]
+	return isSwitch && both && first == second
+}
+
+var truthOf = map[string]bool{"1": true, "true": true, "0": false, "false": false}
+
+func plainDefault(value any) string {
+	text := strings.ToLower(fmt.Sprint(value))
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	return text
 }

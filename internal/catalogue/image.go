@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,4 +157,23 @@ func (e *Engine) until(tag string, day time.Time) Span {
 		}
 	}
 	return span
+}
+
+// Retag returns the reference of an engine's own image with the tag of another
+// release. The error says why there is none: the image is a fork, whose releases
+// are not known, a digest pins it, or the tag is no plain release.
+func (e *Engine) Retag(ref string, to Release) (string, error) {
+	repository, tag, digest := splitImage(ref)
+	engine, official := OfficialImage(ref)
+	plain := strings.TrimPrefix(tag, "v")
+	_, isRelease := e.byVersion[plain]
+	switch {
+	case !official || engine != e.Name:
+		return "", fmt.Errorf("%s is not the engine's own image, and its tags are not known", repository)
+	case digest != "":
+		return "", fmt.Errorf("a digest pins the image; take the one of %s", to)
+	case !isRelease:
+		return "", fmt.Errorf("the tag %q is not a release alone, and whether there is such a one of %s is not known", tag, to)
+	}
+	return repository + ":" + strings.TrimSuffix(tag, plain) + to.Version, nil
 }

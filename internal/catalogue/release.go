@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -64,4 +65,25 @@ func (e *Engine) place(wanted pep440.Version) (index int, exact bool) {
 		known, _ := release.order.parsed() // a test parses every release
 		return known.Compare(wanted)
 	})
+}
+
+// Between is the range of versions from one release to another, both included.
+func Between(since, until Release) string { return fmt.Sprintf(">=%s,<=%s", since, until) }
+
+// Runs prints releases of one engine, oldest first, as runs without a gap:
+// "0.8.0 to 0.10.2, 0.12.0".
+func Runs(releases []Release) string {
+	var runs []Life
+	for _, release := range releases {
+		runs = append(runs, Life{release, release})
+	}
+	var texts []string
+	for _, run := range joined(runs) {
+		if run.Since == run.Until {
+			texts = append(texts, run.Since.Version)
+			continue
+		}
+		texts = append(texts, run.Since.Version+" to "+run.Until.Version)
+	}
+	return strings.Join(texts, ", ")
 }

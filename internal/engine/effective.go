@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
@@ -38,13 +39,7 @@ func (s *State) Effective(about setting.Setting) Effective {
 		return result
 	}
 	if about.Key != "" && s.Knowledge.Defines(about.Key, s.Release) {
-		made, known, needs := s.define(about.Key)
-		switch {
-		case !known:
-			result.Known, result.Needs = false, needs
-		case !Same(made, value):
-			result.Value, result.Known, result.Needs, result.Because = made, true, nil, "the engine changes it at start-up"
-		}
+		s.redefine(about.Key, &result)
 	}
 	return result
 }
@@ -115,6 +110,61 @@ func (s *State) Automatic() []Effective {
 		}
 	}
 	return decided
+}
+
+// Unset is what the engine takes for an option that is not given.
+type Unset struct {
+	Effective
+	Option catalogue.Option
+	// Idle is true where a fact says that the engine does nothing with the option
+	// here: its feature is off.
+	Idle bool
+}
+
+// Unset tells what the engine takes for each option of the release that is not
+// given, sorted by flag; nothing where arguments that are not seen may give it.
+func (s *State) Unset() []Unset {
+	if s.Opaque != "" || s.byKey["config"] != nil {
+		return nil
+	}
+	var all []Unset
+	for _, option := range s.Engine.Options(s.Release) {
+		if main, ok := s.Engine.OptionByKey(option.Key, s.Release); !ok || main.Flag != option.Flag {
+			continue // another name of an option that is in the list
+		}
+		if !option.HasDefault || option.Required || s.byKey[option.Key] != nil {
+			continue
+		}
+		value, known, needs := s.Value(option.Key)
+		absent := setting.Setting{Name: option.Flag, Key: option.Key, Unknown: true}
+		one := Unset{Effective: Effective{Setting: option.Flag, Value: value, Known: known, Needs: needs}, Option: option}
+		switch {
+		case s.judged(absent, &one.Effective, Overridden, Clamp):
+		case s.Knowledge.Defines(option.Key, s.Release):
+			s.redefine(option.Key, &one.Effective)
+		}
+		one.Idle = s.Idle(absent)
+		all = append(all, one)
+	}
+	return all
+}
+
+// Idle tells whether a fact says that the engine does nothing with a setting
+// here.
+func (s *State) Idle(about setting.Setting) bool {
+	judgements, _ := s.Knowledge.Judge(s, about, Inert)
+	return slices.ContainsFunc(judgements, func(j Judgement) bool { return j.Holds == True })
+}
+
+// redefine puts what the engine makes of a setting at start-up into its result.
+func (s *State) redefine(key string, result *Effective) {
+	made, known, needs := s.define(key)
+	switch {
+	case !known:
+		result.Known, result.Needs = false, needs
+	case !Same(made, result.Value):
+		result.Value, result.Known, result.Needs, result.Because = made, true, nil, "the engine changes it at start-up"
+	}
 }
 
 func (s *State) defaultFact(flag string) (*Fact, bool) {

@@ -1,0 +1,400 @@
+package fn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trimtab/trimtab/internal/catalogue"
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/report"
+	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
+	"github.com/trimtab/trimtab/validators"
+)
+
+// Upgraded is what other engine versions change, and the bytes of the sources
+// that the fixes change.
+type Upgraded struct {
+	Report report.Upgrade
+	// Changed holds the new bytes of each source that changes; empty unless the
+	// input's mode is Trim.
+	Changed map[*stream.Source][]byte
+	// Failed is true when something that breaks remains, unless the config of its
+	// server fails on nothing.
+	Failed bool
+	// Idle are the configs whose select matches no server.
+	Idle []string
+}
+
+// Upgrade tells what the releases that in.To names change for the servers of
+// their engines, downwards as well. In mode Trim it writes the fixes that mean
+// the same, as the release that is to come reads them. Errors are those of
+// Process.
+func Upgrade(in Input) (*Upgraded, error) {
+	if len(in.To) == 0 {
+		return nil, errors.New("no version to compare with: name one as `--to ENGINE=VERSION`")
+	}
+	done, err := trim(in, rounds)
+	if err != nil {
+		return nil, err
+	}
+	out := &Upgraded{Changed: map[*stream.Source][]byte{}}
+	writes := in.Mode == config.Trim
+	if writes && done.again != nil {
+		done.judged.settle(done.final())
+		out.Changed = done.bytes(in)
+	} else {
+		done.judged.dropCoupled()
+	}
+	servers, tags := make([]*judged, len(done.judged.servers)), make([]*report.Change, len(done.judged.servers))
+	for i := range done.judged.servers {
+		s := &done.judged.servers[i]
+		servers[i] = s
+		if in.Retag {
+			var why string
+			tags[i], why = in.retag(s)
+			s.crossing.remark(why)
+		}
+	}
+	if writes && in.Retag {
+		if err := in.writeTags(servers, tags, out.Changed); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range servers {
+		if tags[i] != nil {
+			s.crossing.changes = append(s.crossing.changes, *tags[i])
+		}
+		upgraded := s.upgradeReport()
+		out.Report.Servers = append(out.Report.Servers, upgraded)
+		for _, change := range upgraded.Changes {
+			breaks := change.Impact == report.Breaking && !change.Fixed
+			out.Failed = out.Failed || breaks && s.config.Spec.FailOn.Fails(finding.Error)
+		}
+	}
+	for _, c := range in.Configs {
+		if len(c.Spec.Select) > 0 && len(done.judged.selectedBy(c)) == 0 {
+			out.Idle = append(out.Idle, c.Label())
+		}
+	}
+	return out, nil
+}
+
+// crossing is what a server's change of versions brings about, beside the
+// findings of the release that is to come.
+type crossing struct {
+	from catalogue.Span
+	// compared are the present releases that were compared.
+	compared []catalogue.Release
+	remarks  []string
+	// since are the present releases for which a finding is new, by identity.
+	since   map[string][]catalogue.Release
+	changes []report.Change
+}
+
+// judgeServer judges a server at its own version or, where another one is asked
+// for, what that changes; nil where the server's engine stays.
+func (in Input) judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
+	one, err := newSubject(s, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if in.To == nil {
+		return one.judge(rules)
+	}
+	to, ok := in.To[s.Engine]
+	if !ok {
+		return nil, nil
+	}
+	return one.cross(to, validators.OfVersions())
+}
+
+// at is the server as if it ran exactly one release.
+func (s *subject) at(release catalogue.Release) *subject {
+	there, gathered := *s, *s.facts
+	gathered.Span = catalogue.Span{Releases: []catalogue.Release{release}, Exact: true, Text: release.Version}
+	there.facts = &gathered
+	return &there
+}
+
+// cross judges a server at another release, and keeps what is new there.
+func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, error) {
+	after, err := s.at(to).judge(rules)
+	if err != nil {
+		return nil, err
+	}
+	after.crossing = &crossing{from: s.facts.Span, since: map[string][]catalogue.Release{}}
+	var present []*judged
+	for _, release := range s.facts.Span.Releases {
+		before, err := s.at(release).judge(rules)
+		if err != nil {
+			return nil, err
+		}
+		present = append(present, before)
+	}
+	present = starting(present)
+	for _, before := range present {
+		after.crossing.compared = append(after.crossing.compared, before.release())
+	}
+	after.keepNew(present)
+	for _, before := range present {
+		after.crossing.changes = append(after.crossing.changes, after.silentSince(before)...)
+	}
+	after.crossing.merge()
+	return after, nil
+}
+
+// release is the one of a server that is judged at exactly one.
+func (j *judged) release() catalogue.Release { return j.facts.Span.Releases[0] }
+
+// starting leaves out the releases whose parser refuses the command line, where
+// others take it: the server runs none of those.
+func starting(present []*judged) []*judged {
+	refused := func(j *judged) bool {
+		return slices.ContainsFunc(j.findings, func(f finding.Finding) bool { return effectOf(f) == misread && f.Severity == finding.Error })
+	}
+	running := slices.DeleteFunc(slices.Clone(present), refused)
+	if len(running) == 0 {
+		return present
+	}
+	return running
+}
+
+// effect is what a finding means for a change of versions.
+type effect int
+
+const (
+	none    effect = iota
+	misread        // the parser refuses it
+	refusal        // the engine refuses it behind the parser
+	notice         // the engine warns of it
+	idle           // the engine does nothing with it
+	instead        // the engine uses something else
+)
+
+var effects = map[string]effect{
+	"unknown-flag": misread, "removed-flag": misread, "bad-value": misread,
+	"conflicting-settings": refusal, "unsupported-on-gpu": refusal,
+	"deprecated-flag": notice, "dead-env": idle, "inert-setting": idle,
+	"overridden-setting": instead, "clamped-setting": instead,
+}
+
+func effectOf(f finding.Finding) effect {
+	if f.Rule == "deprecated-flag" && f.Severity == finding.Error {
+		return misread
+	}
+	return effects[f.Rule]
+}
+
+// effectKey finds the same effect on the same setting at another release.
+type effectKey struct {
+	effect effect
+	origin string
+	// setting is set where the origin holds more than one.
+	setting string
+}
+
+func (j *judged) keyOf(f finding.Finding) effectKey {
+	key := effectKey{effect: effectOf(f), origin: f.Origin.String()}
+	if f.Origin.Path == nil || f.Origin.String() == j.Path.String() || strings.HasPrefix(f.Setting, "env/") {
+		key.setting = f.Setting
+	}
+	return key
+}
+
+func (j *judged) effects() map[effectKey]finding.Finding {
+	found := map[effectKey]finding.Finding{}
+	for _, f := range j.undecided {
+		found[j.keyOf(f)] = f // it may hold
+	}
+	for _, f := range j.findings {
+		found[j.keyOf(f)] = f
+	}
+	return found
+}
+
+// keepNew leaves the findings that a present release does not bring, and adds
+// what the present ones bring and this one does not.
+func (j *judged) keepNew(present []*judged) {
+	at := make([]map[effectKey]finding.Finding, len(present))
+	for i, before := range present {
+		at[i] = before.effects()
+	}
+	here, split := j.effects(), map[string]bool{}
+	j.findings = slices.DeleteFunc(j.findings, func(f finding.Finding) bool {
+		isNew := len(present) == 0
+		for i, before := range present {
+			if _, known := at[i][j.keyOf(f)]; !known && effectOf(f) != none {
+				isNew = true
+				j.crossing.since[identity(f)] = append(j.crossing.since[identity(f)], before.release())
+			}
+		}
+		split[f.Group] = split[f.Group] || f.Group != "" && (!isNew || effectOf(f) == none)
+		return !isNew || effectOf(f) == none
+	})
+	for i := range j.findings {
+		if f := &j.findings[i]; split[f.Group] && f.Action != finding.None {
+			f.Action = finding.None
+			f.Message += " (not edited: others of its group are as they were)"
+		}
+	}
+	for i, before := range present {
+		for key, f := range at[i] {
+			if _, still := here[key]; !still && len(f.Needs) == 0 && j.reads(f) {
+				j.crossing.changes = append(j.crossing.changes, before.gone(f, j.release())...)
+			}
+		}
+	}
+	j.dropIdle(present)
+}
+
+// reads tells whether the release takes the setting of a finding, so that what
+// was said about it before can have come to an end.
+func (j *judged) reads(f finding.Finding) bool {
+	reading := j.readAt(j.release())
+	if strings.HasPrefix(f.Setting, "env/") {
+		return true
+	}
+	return slices.ContainsFunc(reading.Settings, func(s setting.Setting) bool {
+		return s.Origin.String() == f.Origin.String() && s.Held == ""
+	})
+}
+
+// gone is what it means that a finding comes to its end.
+func (j *judged) gone(f finding.Finding, to catalogue.Release) []report.Change {
+	change := report.Change{Finding: f, From: j.release().Version}
+	change.Action, change.Proposed, change.Undo, change.Edits = finding.None, "", "", nil
+	switch effectOf(f) {
+	case misread, refusal:
+		change.Kind, change.Impact = report.Accepted, report.Harmless
+		change.Message = fmt.Sprintf("%s takes it, %s did not: %s", to, j.release(), f.Message)
+	case idle:
+		change.Kind, change.Impact = report.Alive, report.Silent
+		change.Message = fmt.Sprintf("%s has an effect in %s; in %s it had none: %s", f.Setting, to, j.release(), f.Message)
+	default:
+		return nil // a warning that ends; another value is compared by itself
+	}
+	change.Severity = finding.Info
+	return []report.Change{change}
+}
+
+// dropIdle takes options out that are gone and did nothing in any present
+// release: without them the server starts, and does what it did.
+func (j *judged) dropIdle(present []*judged) {
+	for i := range j.findings {
+		f := &j.findings[i]
+		if f.Rule != "removed-flag" || f.Action != finding.None || len(f.Places) == 0 || len(present) == 0 {
+			continue
+		}
+		did := slices.ContainsFunc(present, func(before *judged) bool {
+			return !slices.ContainsFunc(before.findings, func(old finding.Finding) bool {
+				return old.Rule == "inert-setting" && old.Action == finding.Remove && old.Origin.String() == f.Origin.String()
+			})
+		})
+		if !did {
+			f.Action = finding.Remove
+			f.Message += "; it did nothing before, so it may go"
+		}
+	}
+}
+
+// upgradeReport is what a server's change of versions comes to.
+func (j *judged) upgradeReport() report.UpgradedServer {
+	to := j.release()
+	upgraded := report.UpgradedServer{
+		Object: j.Object, Container: j.Container, Engine: j.Engine,
+		From: cmp.Or(versionText(j.crossing.from), "an unknown version"), To: to.Version, Note: j.crossing.said(), Changes: []report.Change{},
+	}
+	for _, f := range j.findings {
+		if effectOf(f) == none {
+			continue
+		}
+		change := report.Change{Finding: f, From: j.crossing.releases(j.crossing.since[identity(f)])}
+		change.Kind, change.Impact = kindOf(f)
+		upgraded.Changes = append(upgraded.Changes, change)
+	}
+	upgraded.Changes = append(upgraded.Changes, j.crossing.changes...)
+	report.SortChanges(upgraded.Changes)
+	return upgraded
+}
+
+// kindOf says what a finding of the release that is to come means.
+func kindOf(f finding.Finding) (report.Kind, report.Impact) {
+	renamed := f.Rule == "removed-flag" && f.Proposed != ""
+	breaks := report.Breaking
+	if rule.Named(f.Rule).Severity == finding.Error && f.Severity != finding.Error && !f.Fixed {
+		breaks = report.Harmless // not certain, as on a fork
+	}
+	switch effectOf(f) {
+	case misread, refusal:
+		if renamed || f.Rule == "deprecated-flag" {
+			return report.Renamed, breaks
+		}
+		return report.Refused, breaks
+	case notice:
+		return report.Deprecated, report.Harmless
+	case idle:
+		return report.Dead, report.Silent
+	}
+	return report.ValueChanged, report.Silent
+}
+
+// remark adds to what is to be said about a server's version.
+func (c *crossing) remark(text string) {
+	if text != "" {
+		c.remarks = append(c.remarks, text)
+	}
+}
+
+// said is what is to be said about the version of a server; empty where it is
+// known and all was done.
+func (c *crossing) said() string {
+	says := c.remarks
+	switch {
+	case c.from.Exact:
+	case len(c.compared) == 0:
+		says = append([]string{strings.TrimPrefix(c.from.Why+": nothing can be compared, and only what the version that is to come refuses is told", ": ")}, says...)
+	default:
+		says = append([]string{c.from.Why + ": compared with " + catalogue.Runs(c.compared)}, says...)
+	}
+	return strings.Join(says, "; ")
+}
+
+// releases prints those that are not all that were compared.
+func (c *crossing) releases(some []catalogue.Release) string {
+	if len(some) == len(c.compared) {
+		return ""
+	}
+	return catalogue.Runs(some)
+}
+
+// merge joins the changes that are the same for several present releases. Each
+// names one release, and comes to name all those for which it holds.
+func (c *crossing) merge() {
+	type same struct {
+		kind                           report.Kind
+		origin, setting, before, after string
+	}
+	var merged []report.Change
+	at, from := map[same]int{}, map[same][]catalogue.Release{}
+	for _, change := range c.changes {
+		key := same{change.Kind, change.Origin.String(), change.Setting, change.Before, change.After}
+		index, known := at[key]
+		if !known {
+			index = len(merged)
+			at[key], merged = index, append(merged, change)
+		}
+		merged[index] = change // the words of the newest release count
+		from[key] = append(from[key], c.compared[slices.IndexFunc(c.compared, func(r catalogue.Release) bool { return r.Version == change.From })])
+	}
+	for key, index := range at {
+		merged[index].From = c.releases(from[key])
+	}
+	c.changes = merged
+}
