@@ -326,23 +326,22 @@ func (j *judged) upgradeReport() report.UpgradedServer {
 
 // kindOf says what a finding of the release that is to come means.
 func kindOf(f finding.Finding) (report.Kind, report.Impact) {
-	renamed := f.Rule == "removed-flag" && f.Proposed != ""
-	breaks := report.Breaking
-	if rule.Named(f.Rule).Severity == finding.Error && f.Severity != finding.Error && !f.Fixed {
-		breaks = report.Harmless // not certain, as on a fork
-	}
+	kind, impact := report.ValueChanged, report.Silent
 	switch effectOf(f) {
 	case misread, refusal:
-		if renamed || f.Rule == "deprecated-flag" {
-			return report.Renamed, breaks
+		kind, impact = report.Refused, report.Breaking
+		if f.Rule == "removed-flag" && f.Proposed != "" || f.Rule == "deprecated-flag" {
+			kind = report.Renamed
 		}
-		return report.Refused, breaks
 	case notice:
 		return report.Deprecated, report.Harmless
 	case idle:
-		return report.Dead, report.Silent
+		kind = report.Dead
 	}
-	return report.ValueChanged, report.Silent
+	if f.Severity.Rank() < rule.Named(f.Rule).Severity.Rank() && !f.Fixed {
+		impact = report.Harmless // not certain, as on a fork
+	}
+	return kind, impact
 }
 
 // remark adds to what is to be said about a server's version.

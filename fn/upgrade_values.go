@@ -67,7 +67,7 @@ func (j *judged) writtenSince(old, now *engine.State) []report.Change {
 			continue
 		}
 		c := j.change(report.ValueChanged, report.Silent, s, valueText(was), valueText(is),
-			fmt.Sprintf("%s is written, and comes to %s in %s and to %s in %s", s.Name, orNothing(valueText(was)), old.Release, orNothing(valueText(is)), now.Release))
+			fmt.Sprintf("%s is written, and comes to %s in %s and to %s in %s", s.Name, valueOrNothing(was), old.Release, valueOrNothing(is), now.Release))
 		c.Message += reasons(was, is)
 		changes = append(changes, c)
 	}
@@ -96,11 +96,15 @@ func reasons(was, is engine.Effective) string {
 	return ""
 }
 
-func orNothing(value string) string {
-	if value == "" {
-		return "nothing"
+// valueOrNothing prints a value inside a sentence.
+func valueOrNothing(e engine.Effective) string {
+	if text := valueText(e); text != "" {
+		return text
 	}
-	return value
+	if _, isList := e.Value.([]any); isList {
+		return "[]"
+	}
+	return "nothing"
 }
 
 // unsetSince compares what the two releases take for each option that neither is
@@ -130,12 +134,14 @@ func (j *judged) unset(was, is engine.Unset, old, now catalogue.Release) []repor
 		return nil
 	case was.Known && is.Known:
 		c := j.change(report.DefaultChanged, report.Silent, absent, before, after,
-			fmt.Sprintf("%s is not set: it is %s in %s and %s in %s", is.Setting, orNothing(before), old, orNothing(after), now)+reasons(was.Effective, is.Effective))
+			fmt.Sprintf("%s is not set: it is %s in %s and %s in %s", is.Setting, valueOrNothing(was.Effective), old, valueOrNothing(is.Effective), now)+reasons(was.Effective, is.Effective))
 		c.Evidence = evidence
 		c.Undo = keepBy(is, was.Value)
 		return []report.Change{c}
 	case engine.Same(was.Option.Default, is.Option.Default):
 		return nil // the parser says the same, and what that comes to is not known
+	case is.Option.Deprecated && is.Option.Default == nil:
+		return nil // where an option goes, null means that it was not given
 	}
 	before, after = defaultText(was.Option), defaultText(is.Option)
 	c := j.change(report.DefaultChanged, report.Harmless, absent, before, after,
@@ -173,7 +179,7 @@ func defaultText(option catalogue.Option) string {
 	if option.Default == nil {
 		return "decided at start-up"
 	}
-	return orNothing(valueText(engine.Effective{Value: option.Default, Known: true}))
+	return valueOrNothing(engine.Effective{Value: option.Default, Known: true})
 }
 
 // variablesSince compares the defaults of the variables that are not set, and
