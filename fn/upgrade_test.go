@@ -191,34 +191,60 @@ func (c crossing) check(t *testing.T) {
 	for _, change := range bare {
 		c.justified(t, change)
 	}
-	unchanged := 0
+	gone, asBefore := samples{}, samples{}
 	for _, was := range c.Options(c.from) {
 		is, alive := c.Option(was.Flag, c.to)
-		words, ok := sample(&was, &is)
 		switch {
-		case !ok || was.Required || was.Action == "ignored":
 		case !alive:
-			told := tells(c.changes(t, append([]string{was.Flag}, words...)...), was.Flag)
-			require.True(t, told || !c.starts(t, c.from, was.Flag, words...), "%s is gone", was.Flag)
-		case was.Key == is.Key && was.Until.Index == is.Until.Index && unchanged < 3 && was.HasDefault:
-			unchanged++
-			for _, change := range about(c.changes(t, append([]string{was.Flag}, words...)...), was.Flag) {
-				require.NotEmpty(t, change.Evidence, "%s is as it was, so a fact of the engine says what changes: %s", was.Flag, change.Message)
-			}
+			gone.add(was, nil)
+		case was.Key == is.Key && was.Until.Index == is.Until.Index && len(asBefore.flags) < 3 && was.HasDefault:
+			asBefore.add(was, &is)
 		case was.HasDefault && is.HasDefault && !engine.Same(was.Default, is.Default) && c.isMain(was) && c.isMain(is):
 			if len(about(bare, was.Flag)) == 0 {
 				c.excused(t, was.Flag)
 			}
 		}
 	}
+	c.tellsAll(t, gone, c.from)
+	for _, change := range c.changes(t, asBefore.words...) {
+		if slices.Contains(asBefore.flags, change.Setting) {
+			require.NotEmpty(t, change.Evidence, "it is as it was, so a fact of the engine says what changes: %s", change.Message)
+		}
+	}
+	added := samples{}
 	for _, is := range c.Options(c.to) {
-		if _, before := c.Option(is.Flag, c.from); before || is.Required || is.Action == "ignored" {
+		if _, before := c.Option(is.Flag, c.from); !before {
+			added.add(is, nil)
+		}
+	}
+	c.tellsAll(t, added, c.to)
+}
+
+// samples are options with values, one after the other.
+type samples struct{ flags, words []string }
+
+func (s *samples) add(o catalogue.Option, later *catalogue.Option) {
+	if words, ok := sample(&o, later); ok && !o.Required && o.Action != "ignored" && o.Flag != "--config" {
+		s.flags = append(s.flags, o.Flag)
+		s.words = append(append(s.words, o.Flag), words...)
+	}
+}
+
+// tellsAll: of a server that uses options which one of the two releases does not
+// have, each is told. By itself an option may be refused where it exists, too:
+// then nothing changes.
+func (c crossing) tellsAll(t *testing.T, used samples, has catalogue.Release) {
+	if len(used.flags) == 0 {
+		return
+	}
+	told := c.changes(t, used.words...)
+	for _, flag := range used.flags {
+		if tells(told, flag) {
 			continue
 		}
-		if words, ok := sample(&is, nil); ok {
-			told := tells(c.changes(t, append([]string{is.Flag}, words...)...), is.Flag)
-			require.True(t, told || !c.starts(t, c.to, is.Flag, words...), "%s is new", is.Flag)
-		}
+		option, _ := c.Option(flag, has)
+		words, _ := sample(&option, nil)
+		require.True(t, tells(c.changes(t, append([]string{flag}, words...)...), flag) || !c.starts(t, has, flag, words...), "nothing is told of %s", flag)
 	}
 }
 
