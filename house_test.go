@@ -19,6 +19,8 @@ var rooms = []string{
 	"internal/stream",
 	"internal/catalogue",
 	"internal/server",
+	"internal/monitoring",
+	"internal/promql",
 	"internal/config",
 	"internal/facts",
 	"internal/argv",

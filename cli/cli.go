@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trimtab/trimtab/fn"
+	"github.com/trimtab/trimtab/internal/promql"
 )
 
 // Streams are what a run reads and writes. The terminal fields tell whether a
@@ -34,7 +35,7 @@ func Run(args []string, streams Streams) (code int) {
 		}
 	}()
 	if len(args) == 0 && !streams.InIsTerminal {
-		return fn.Serve(streams.In, streams.Out, streams.Err)
+		return fn.Serve(streams.In, streams.Out, streams.Err, promql.Parse)
 	}
 	code = fn.ExitClean
 	root := command(streams, &code)

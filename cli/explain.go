@@ -152,7 +152,7 @@ func explainMetric(streams Streams, catalogued *catalogue.Engine, name string) e
 	for _, metric := range all {
 		names = append(names, metric.Name)
 		_, short, _ := strings.Cut(metric.Name, ":")
-		if metric.Name == name || short == name {
+		if metric.Name == name || short == name || metric.Declared == name || metric.Emits(name) {
 			lives = append(lives, metric)
 		}
 	}

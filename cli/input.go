@@ -14,6 +14,7 @@ import (
 
 	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/promql"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -25,7 +26,7 @@ const stdinName = "-"
 // gather reads the paths and the configs of a run. Config documents found among
 // the files are used as well.
 func gather(streams Streams, paths, configFiles []string) (*fn.Input, error) {
-	in := &fn.Input{}
+	in := &fn.Input{ParseQuery: promql.Parse}
 	for _, file := range configFiles {
 		found, err := readConfigs(file)
 		if err != nil {

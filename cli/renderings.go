@@ -10,6 +10,7 @@ import (
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/overlay"
+	"github.com/trimtab/trimtab/internal/promql"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
 )
@@ -123,7 +124,7 @@ func gatherOverlay(folder string, configFiles []string) (*fn.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &fn.Input{Sources: []*stream.Source{rendering.Source}, Mode: config.Verify, OnlySelected: len(configFiles) > 0}
+	in := &fn.Input{Sources: []*stream.Source{rendering.Source}, Mode: config.Verify, OnlySelected: len(configFiles) > 0, ParseQuery: promql.Parse}
 	for _, file := range configFiles {
 		found, err := readConfigs(file)
 		if err != nil {

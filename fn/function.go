@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/monitoring"
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -25,8 +26,9 @@ const (
 
 // Serve is the KRM function: one ResourceList is read, one complete ResourceList
 // with results is written, or one line to stderr and nothing to stdout. It
-// returns the exit code. It reads no environment.
-func Serve(stdin io.Reader, stdout, stderr io.Writer) (code int) {
+// returns the exit code. It reads no environment. parse reads the PromQL of
+// dashboards and rules; nil: they are not looked at.
+func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (code int) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			code = unable(stderr, fmt.Errorf("internal fault, please report the input: %v", fault))
@@ -36,7 +38,7 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if err != nil {
 		return unable(stderr, fmt.Errorf("cannot read standard input: %w", err))
 	}
-	written, out, err := run(data)
+	written, out, err := run(data, parse)
 	if err != nil {
 		return unable(stderr, err)
 	}
@@ -60,16 +62,16 @@ func unable(stderr io.Writer, err error) int {
 
 // Run makes the output ResourceList, with results, from the input one. failed is
 // true when a finding remains at or above failOn. An error means that the work
-// could not be done.
-func Run(list []byte) (output []byte, failed bool, err error) {
-	written, out, err := run(list)
+// could not be done. parse is that of Serve.
+func Run(list []byte, parse monitoring.Parse) (output []byte, failed bool, err error) {
+	written, out, err := run(list, parse)
 	if err != nil {
 		return nil, false, err
 	}
 	return written, out.Failed, nil
 }
 
-func run(data []byte) ([]byte, *Outcome, error) {
+func run(data []byte, parse monitoring.Parse) ([]byte, *Outcome, error) {
 	source, err := stream.ParseResourceList(data)
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +82,7 @@ func run(data []byte) ([]byte, *Outcome, error) {
 	}
 	out, err := Process(Input{
 		Sources: []*stream.Source{source}, Configs: []*config.Config{chosen}, Mode: chosen.Kind,
-		OnlySelected: true, HostEncodes: true,
+		OnlySelected: true, HostEncodes: true, ParseQuery: parse,
 	})
 	if err != nil {
 		return nil, nil, err

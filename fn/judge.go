@@ -55,6 +55,15 @@ type judged struct {
 	crossing *crossing
 }
 
+// all are the servers.
+func (j *judgements) all() []*judged {
+	servers := make([]*judged, len(j.servers))
+	for i := range j.servers {
+		servers[i] = &j.servers[i]
+	}
+	return servers
+}
+
 // place tells items of two readings of the same input apart.
 type place struct{ source, item int }
 

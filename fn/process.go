@@ -9,6 +9,7 @@ import (
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/monitoring"
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/stream"
 )
@@ -34,6 +35,9 @@ type Input struct {
 	HostEncodes bool
 	// WantFixes has Verify tell of each finding what Trim would write.
 	WantFixes bool
+	// ParseQuery reads PromQL, for the queries of dashboards and rules; nil: they
+	// are not looked at.
+	ParseQuery monitoring.Parse
 	// To are the releases that servers are to run instead of their own, by engine,
 	// for Upgrade; servers of other engines are left alone. nil: every server is
 	// judged at its own version.
@@ -70,7 +74,7 @@ func Process(in Input) (*Outcome, error) {
 		if in.WantFixes {
 			done.judged.showFixes(in)
 		}
-		return in.outcome(done.judged, nil), nil // the actions are what a trim does
+		return in.outcome(done.judged, nil) // the actions are what a trim does
 	}
 	return done.finish(in)
 }
@@ -182,7 +186,7 @@ func (t *trimmed) refused() *changes {
 // finish gives the outcome of edits that are made.
 func (t *trimmed) finish(in Input) (*Outcome, error) {
 	if t.again == nil {
-		return in.outcome(t.judged, nil), nil
+		return in.outcome(t.judged, nil)
 	}
 	final := t.final()
 	if open := final.stillOpen(t.refused()); len(open) > 0 {
@@ -190,7 +194,7 @@ func (t *trimmed) finish(in Input) (*Outcome, error) {
 			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
 	}
 	t.judged.settle(final)
-	return in.outcome(t.judged, t.bytes(in)), nil
+	return in.outcome(t.judged, t.bytes(in))
 }
 
 // bytes is the text of the sources that change, after the last edits.
@@ -261,33 +265,48 @@ func identity(f finding.Finding) string {
 	return f.Rule + "\x00" + f.Setting + "\x00" + f.Value
 }
 
-func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) *Outcome {
-	if judged == nil {
-		return nil
-	}
+func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (*Outcome, error) {
 	out := &Outcome{Changed: changed}
 	var found []finding.Finding
 	var servers []report.Server
 	for _, s := range judged.servers {
-		fresh := slices.Clone(s.findings)
-		if in.Place != nil {
-			for i := range fresh {
-				in.Place(&fresh[i])
-			}
-		}
-		fresh = slices.DeleteFunc(fresh, in.Known.Takes)
+		fresh := in.fresh(s.findings)
 		found = append(found, fresh...)
 		found = append(found, s.undecided...)
 		servers = append(servers, s.summary())
-		for _, f := range fresh {
-			out.Failed = out.Failed || !f.Fixed && s.config.Spec.FailOn.Fails(f.Severity)
-		}
+		out.fail(fresh, s.config)
 	}
+	queries, err := in.deadMetrics(judged.all(), catalogue.Names())
+	if err != nil {
+		return nil, err
+	}
+	queries = in.fresh(queries)
+	found = append(found, queries...)
+	out.fail(queries, config.Default())
 	out.Report = report.New(found, servers)
 	for _, c := range in.Configs {
 		if len(c.Spec.Select) > 0 && len(judged.selectedBy(c)) == 0 {
 			out.Idle = append(out.Idle, c.Label())
 		}
 	}
-	return out
+	return out, nil
+}
+
+// fresh are findings at their place in the files, without those of an earlier
+// run.
+func (in Input) fresh(found []finding.Finding) []finding.Finding {
+	fresh := slices.Clone(found)
+	if in.Place != nil {
+		for i := range fresh {
+			in.Place(&fresh[i])
+		}
+	}
+	return slices.DeleteFunc(fresh, in.Known.Takes)
+}
+
+// fail notes that a finding remains on which a config fails.
+func (o *Outcome) fail(found []finding.Finding, c *config.Config) {
+	for _, f := range found {
+		o.Failed = o.Failed || !f.Fixed && c.Spec.FailOn.Fails(f.Severity)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	kpt "github.com/GoogleContainerTools/kpt-functions-sdk/go/fn"
 
 	"github.com/trimtab/trimtab/fn"
+	"github.com/trimtab/trimtab/internal/promql"
 )
 
 // Processor runs trimtab on a ResourceList, configured by its functionConfig.
@@ -22,7 +23,7 @@ func (Processor) Process(list *kpt.ResourceList) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("the ResourceList cannot be written: %w", err)
 	}
-	output, failed, err := fn.Run(input)
+	output, failed, err := fn.Run(input, promql.Parse)
 	if err != nil {
 		return false, err
 	}

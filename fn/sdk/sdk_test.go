@@ -11,6 +11,7 @@ import (
 
 	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/fn/sdk"
+	"github.com/trimtab/trimtab/internal/promql"
 )
 
 var _ kpt.ResourceListProcessor = sdk.Processor{}
@@ -57,7 +58,7 @@ func TestBothDoorsMakeTheSame(t *testing.T) {
 			require.NotEmpty(t, files)
 			input := list(t, config, files...)
 
-			output, failed, err := fn.Run([]byte(input))
+			output, failed, err := fn.Run([]byte(input), promql.Parse)
 			require.NoError(t, err)
 			plain, err := kpt.ParseResourceList(output)
 			require.NoError(t, err)

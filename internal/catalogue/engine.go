@@ -34,6 +34,7 @@ type Engine struct {
 	spellings func() []string // sorted: those with one prefix stand together
 	env       func() (map[string]*envLine, error)
 	configs   func() (map[string]*Config, error)
+	metrics   func() ([]Metric, error)
 }
 
 // Names are the engines that Load knows.
@@ -88,6 +89,7 @@ func load(name string) (*Engine, error) {
 	e.index(lines)
 	e.env = sync.OnceValues(e.loadEnv)
 	e.configs = sync.OnceValues(e.loadConfigs)
+	e.metrics = sync.OnceValues(e.loadMetrics)
 	return e, nil
 }
 

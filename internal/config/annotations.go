@@ -105,11 +105,27 @@ func parseExceptions(text string, knownRules []string, strict bool) ([]Exception
 
 var untilForm = regexp.MustCompile(`^(\S+?)\s*>=\s*(\S+)$`)
 
+// cutReason cuts an entry at its first colon; that in the name of a metric
+// (metric/vllm:x) is none.
+func cutReason(line string) (head, reason string) {
+	at := strings.IndexByte(line, ':')
+	if at < 0 {
+		return line, ""
+	}
+	if metricStart.MatchString(line[:at]) && at+1 < len(line) && line[at+1] != ' ' {
+		head, reason := cutReason(line[at+1:])
+		return line[:at+1] + head, reason
+	}
+	return line[:at], strings.TrimSpace(line[at+1:])
+}
+
+var metricStart = regexp.MustCompile(`(^|\s)metric/\w+$`)
+
 // parseException reads [rule ]setting[ until ENGINE>=VERSION][: reason].
 func parseException(line string, knownRules []string) (Exception, error) {
 	e := Exception{Line: line}
-	head, reason, _ := strings.Cut(line, ":")
-	e.Reason = strings.TrimSpace(reason)
+	head, reason := cutReason(line)
+	e.Reason = reason
 	words := strings.Fields(head)
 	if i := slices.Index(words, "until"); i >= 0 {
 		form := untilForm.FindStringSubmatch(strings.Join(words[i+1:], " "))

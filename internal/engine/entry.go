@@ -164,7 +164,7 @@ func (e entry) verb(fact *Fact) error {
 			return errors.New("an entry has one verb")
 		}
 		fact.Verb, fact.Renaming = Renamed, e.Renamed
-		return e.Renamed.complete()
+		return e.Renamed.complete(fact.Settings)
 	}
 	if fact.Verb == "" {
 		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused, needs or renamed")

@@ -57,8 +57,13 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 			return ok && found.Flag == flag
 		}
 	}
-	variable := func(r catalogue.Release, about string) bool { return strings.HasPrefix(about, "env/") }
+	variable := func(r catalogue.Release, about string) bool {
+		return strings.HasPrefix(about, "env/") || about == engine.MetricPrefix+"*" || emitted(t, catalogued, r, about)
+	}
 	for _, about := range fact.Settings {
+		if strings.HasPrefix(about, engine.MetricPrefix+catalogued.Name) {
+			require.True(t, inSome(func(r catalogue.Release) bool { return emitted(t, catalogued, r, about) }), "%s emits no %s", fact.VersionText, about)
+		}
 		if strings.HasPrefix(about, "--") {
 			require.True(t, inSome(option(about)), "%s is no canonical flag in %s", about, fact.VersionText)
 		}
@@ -89,6 +94,15 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 			return ok || !dotted && known.Defines(name, r)
 		}), "%s in the condition of %v does not exist in %s", name, fact.Settings, fact.VersionText)
 	}
+}
+
+// emitted tells whether a release has a metric.
+func emitted(t *testing.T, catalogued *catalogue.Engine, r catalogue.Release, about string) bool {
+	all, err := catalogued.Metrics()
+	require.NoError(t, err)
+	return slices.ContainsFunc(all, func(m catalogue.Metric) bool {
+		return engine.MetricPrefix+m.Name == about && m.Contains(r)
+	})
 }
 
 func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowledge, fact *engine.Fact, c engine.Case) {
@@ -159,6 +173,11 @@ func stateOf(catalogued *catalogue.Engine, known *engine.Knowledge, release cata
 	var abouts []setting.Setting
 	if fact.Verb == engine.Missing {
 		abouts = append(abouts, setting.Setting{Name: fact.Settings[0]})
+	}
+	for _, name := range fact.Settings {
+		if strings.HasPrefix(name, engine.MetricPrefix) {
+			abouts = append(abouts, setting.Setting{Name: name})
+		}
 	}
 	for _, s := range settings {
 		if slices.Contains(fact.Settings, s.Name) {

@@ -32,11 +32,16 @@ const (
 	Overridden Verb = "overridden"
 	// Refused: with the setting the server does not start.
 	Refused Verb = "refused"
-	// Needs: without its condition the server does not start.
+	// Needs: without its condition the server does not start, and a metric is not
+	// emitted.
 	Needs Verb = "needs"
 	// Renamed: the setting is written another way, or gone for good.
 	Renamed Verb = "renamed"
 )
+
+// MetricPrefix begins the names of metrics, where others are those of settings:
+// metric/vllm:num_requests_running. A fact about metric/* is about all.
+const MetricPrefix = "metric/"
 
 // ruleOf is the rule a verb belongs to, where a fact names none.
 var ruleOf = map[Verb]string{

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -11,7 +12,8 @@ import (
 // of an option that nothing replaces.
 type Renaming struct {
 	// To is the new option as it is written (--new), with the value an old
-	// switch stands for (--new=value); empty when nothing replaces the old one.
+	// switch stands for (--new=value), or the new metric; empty when nothing
+	// replaces the old one.
 	To string `yaml:"to"`
 	// Same is true when the new form means exactly the same, so that it may be
 	// written by Trim.
@@ -39,9 +41,14 @@ func (k *Knowledge) Renaming(spelled, mode string, release catalogue.Release) *F
 	return nil
 }
 
-// complete says what a renaming lacks.
-func (r *Renaming) complete() error {
+// complete says what a renaming of settings lacks.
+func (r *Renaming) complete(settings []string) error {
+	isMetric := slices.ContainsFunc(settings, func(name string) bool { return strings.HasPrefix(name, MetricPrefix) })
 	switch {
+	case isMetric && (r.To == "" || r.Same):
+		return errors.New("`renamed` of a metric needs `to`, and no query is rewritten, so not `same`")
+	case isMetric:
+		return nil
 	case r.Same && r.To == "" && !r.Positional:
 		return errors.New("`renamed.same` needs `to`")
 	case r.To != "" && !strings.HasPrefix(r.To, "--"):

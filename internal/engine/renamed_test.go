@@ -29,6 +29,10 @@ func TestRenamings(t *testing.T) {
 			}
 			t.Run(name+"/"+strings.Join(fact.Settings, ","), func(t *testing.T) {
 				for _, old := range fact.Settings {
+					if strings.HasPrefix(old, engine.MetricPrefix) {
+						requireMetric(t, catalogued, fact)
+						return
+					}
 					require.True(t, everKnown(t, old), "no release of any engine knows %s", old)
 				}
 				covered := 0
@@ -45,6 +49,15 @@ func TestRenamings(t *testing.T) {
 				require.Positive(t, covered, "no release of the catalogue lies in %q", fact.VersionText)
 				require.Equal(t, fact.Renaming.Same, len(fact.Cases) > 0, "a form that means the same has cases, another has none")
 			})
+		}
+	}
+}
+
+// requireMetric: the new metric is emitted in all of the fact's range.
+func requireMetric(t *testing.T, catalogued *catalogue.Engine, fact *engine.Fact) {
+	for _, release := range catalogued.Releases {
+		if fact.Versions.Contains(release) {
+			require.True(t, emitted(t, catalogued, release, engine.MetricPrefix+fact.Renaming.To), "%s does not emit %s", release, fact.Renaming.To)
 		}
 	}
 }

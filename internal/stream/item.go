@@ -110,6 +110,23 @@ func (it *Item) Position(n *yaml.Node) (line, column int) {
 	return it.region.line + n.Line - 1, column
 }
 
+// LineInside returns the line of the source, from 1, that holds a line of a
+// scalar's text, counted from 0, and the column at which that begins. It is false
+// for a scalar that is not written line by line.
+func (it *Item) LineInside(n *yaml.Node, line int) (at, column int, ok bool) {
+	if n.Kind != yaml.ScalarNode || n.Style&yaml.LiteralStyle == 0 {
+		return 0, 0, false
+	}
+	first, _ := it.Position(n)
+	lines := bytes.Split(it.Source.Data, []byte("\n"))
+	at = first + 1 + line
+	if at > len(lines) {
+		return 0, 0, false
+	}
+	text := lines[at-1]
+	return at, 1 + len(text) - len(bytes.TrimLeft(text, " ")), true
+}
+
 // Layout returns the spans of the nodes of Tree. It returns an error where the
 // text is written in a way that is not understood.
 func (it *Item) Layout() (Layout, error) {
