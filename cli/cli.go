@@ -73,7 +73,7 @@ input, configured by functionConfig alone (kustomize, kpt).`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SuggestionsMinimumDistance = 3
-	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), explainCommand(streams), versionCommand(streams))
+	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), reportCommand(streams), explainCommand(streams), versionCommand(streams))
 	return root
 }
 
