@@ -15,6 +15,7 @@ func All() []rule.Rule {
 		badValue(),
 		missingOption(),
 		repeatedSetting(),
+		shadowedSetting(),
 		deadEnv(),
 		unexpandedValue(),
 		secretInArguments(),
