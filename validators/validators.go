@@ -27,6 +27,8 @@ func All() []rule.Rule {
 		conflictingSettings(),
 		unsupportedOnGPU(),
 		gpuMismatch(),
+		shmTooSmall(),
+		memoryRequestTooSmall(),
 		oversizedPool(),
 		slowCacheLookup(),
 		unprunedCache(),

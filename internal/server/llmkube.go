@@ -52,7 +52,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Image: text(at(spec, "image")), ImagePath: path.Join("image"),
 		Direct: service.direct(), OnePod: true, GPUs: service.gpus,
 		Env: env(at(spec, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(spec, "envFrom")),
-		Mounts:        mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
+		Mounts:        mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts"), path.Join("extraVolumeMounts")),
 		Pod:           podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
 		MemoryRequest: orElse(text(at(spec, "resources", "hostMemory")), text(at(spec, "resources", "memory"))),
 		OwnShm:        true,

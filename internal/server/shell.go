@@ -71,7 +71,7 @@ func (s seat) scriptOf(line []setting.Word, variables []Variable) *setting.Scrip
 // mountedScript is the script of a file that a ConfigMap of the input mounts; its
 // name is the first word, its arguments follow.
 func (s seat) mountedScript(line []setting.Word, variables []Variable, dialect func(text string) (shell.Dialect, bool)) *setting.Script {
-	mounted := Server{Object: s.object, Mounts: mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")), configMaps: s.files}
+	mounted := Server{Object: s.object, Mounts: mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts"), s.path.Join("volumeMounts")), configMaps: s.files}
 	file, found := mounted.mountedFile(line[0].Text)
 	if !found {
 		return nil

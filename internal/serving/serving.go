@@ -92,8 +92,10 @@ type Pool struct {
 	// JSON is the dotted path of the size in the setting's value; empty where the
 	// value is the size itself.
 	JSON string `yaml:"json"`
-	// Beside is what must be set for the pool to be there.
+	// Beside is what must be set for the pool to be there, Unless what takes it
+	// away.
 	Beside *Beside `yaml:"beside"`
+	Unless *Beside `yaml:"unless"`
 	// Unit is a Kubernetes quantity: the bytes of one.
 	Unit string `yaml:"unit"`
 	// Each is rank where every rank sets that much aside, server where all
@@ -101,8 +103,9 @@ type Pool struct {
 	Each string `yaml:"each"`
 	// Hybrid is by how much it grows for a model with recurrent state; 0: not.
 	Hybrid int64 `yaml:"hybrid"`
-	// Shared is true for a pool that lies in /dev/shm.
-	Shared bool   `yaml:"shared"`
+	// Shared is a text in the value of the setting under which the pool lies in
+	// /dev/shm; empty: it never does.
+	Shared string `yaml:"shared"`
 	Source string `yaml:"source"`
 	// Mark is how the source was read: V verified, R reported.
 	Mark string `yaml:"mark"`

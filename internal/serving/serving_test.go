@@ -35,8 +35,10 @@ func TestSettingsExist(t *testing.T) {
 			require.Positive(t, unit.Bytes)
 			require.Contains(t, []string{"rank", "server"}, pool.Each, pool.Setting)
 			require.Contains(t, []string{"V", "R"}, pool.Mark, pool.Setting)
-			if pool.Beside != nil {
-				named = append(named, pool.Beside.Setting)
+			for _, other := range []*serving.Beside{pool.Beside, pool.Unless} {
+				if other != nil {
+					named = append(named, other.Setting)
+				}
 			}
 		}
 		for _, accord := range data.Roles {
