@@ -27,6 +27,7 @@ func All() []rule.Rule {
 		conflictingSettings(),
 		unsupportedOnGPU(),
 		gpuMismatch(),
+		probeUnfit(),
 		shmTooSmall(),
 		memoryRequestTooSmall(),
 		oversizedPool(),

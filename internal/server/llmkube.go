@@ -172,7 +172,7 @@ func (l *llmkube) front() []FrontPort {
 }
 
 // probes are the user's own, and those that the operator writes in place of each
-// that is missing, which stand in no manifest.
+// that is missing.
 //
 // Source: defilantech/LLMKube@907ac8d8, internal/controller/runtime_vllm.go and
 // runtime_sglang.go, BuildProbes.
@@ -187,6 +187,7 @@ func (l *llmkube) probes() []Probe {
 			continue
 		}
 		standard.Handler, standard.Route, standard.Timeout, standard.Port = HTTPGet, "/health", 5, strconv.FormatInt(l.port(), 10)
+		standard.Path, standard.Implied = l.path.Join("probeOverrides", strings.TrimSuffix(string(standard.Kind), "Probe")), true
 		own = append(own, standard)
 	}
 	return own

@@ -39,8 +39,11 @@ const (
 // Probe is a check that the kubelet makes on the container, with the values that
 // Kubernetes puts where the manifest is silent.
 type Probe struct {
-	Kind    ProbeKind
+	Kind ProbeKind
+	// Path leads to the probe. Implied is true for one that an operator writes
+	// where nothing stands.
 	Path    setting.Path
+	Implied bool
 	Handler Handler
 	// Route is the path of an HTTP request, without a query; Port a number or the
 	// name of a port of the container, as written; empty where it is not known.
@@ -174,18 +177,34 @@ func (p *Probe) request(command string) {
 // first.
 func portsOf(podSpec, container *yaml.Node) []ContainerPort {
 	ports := containerPorts(container, true)
+	for _, other := range others(podSpec, container) {
+		ports = append(ports, containerPorts(other, false)...)
+	}
+	return ports
+}
+
+// runsAlong tells whether another container of the pod runs while the server
+// does.
+func runsAlong(podSpec, container *yaml.Node) bool { return len(others(podSpec, container)) > 0 }
+
+// others are the containers of a pod that run along with one of them: those
+// beside it, and the init containers that stay.
+func others(podSpec, container *yaml.Node) []*yaml.Node {
+	var found []*yaml.Node
 	for _, list := range []string{"containers", "initContainers"} {
-		others := at(podSpec, list)
-		if others == nil || others.Kind != yaml.SequenceNode {
+		containers := at(podSpec, list)
+		if containers == nil || containers.Kind != yaml.SequenceNode {
 			continue
 		}
-		for _, other := range others.Content {
-			if resolve(other) != container {
-				ports = append(ports, containerPorts(resolve(other), false)...)
+		for _, other := range containers.Content {
+			other = resolve(other)
+			stays := list == "containers" || text(at(other, "restartPolicy")) == "Always"
+			if stays && text(at(other, "name")) != text(at(container, "name")) {
+				found = append(found, other)
 			}
 		}
 	}
-	return ports
+	return found
 }
 
 func containerPorts(container *yaml.Node, own bool) []ContainerPort {

@@ -120,6 +120,7 @@ func (s seat) server(image string, started program, envPath setting.Path) *Serve
 		MemoryLimit: text(at(s.container, "resources", "limits", "memory")), MemoryRequest: text(at(s.container, "resources", "requests", "memory")),
 		MemoryLimitPath: s.path.Join("resources", "limits", "memory"), MemoryRequestPath: s.path.Join("resources", "requests", "memory"),
 		Ports:        portsOf(s.podSpec, s.container),
+		Beside:       runsAlong(s.podSpec, s.container),
 		Probes:       probesOf(s.container, s.path, func(kind ProbeKind) string { return string(kind) }),
 		OwnShm:       image != "" && s.hint.operator == "" && keepsPods(s.object) && text(at(s.podSpec, "hostIPC")) != "true",
 		ServiceLinks: boolean(at(s.podSpec, "enableServiceLinks")),

@@ -67,6 +67,8 @@ type Server struct {
 	// Ports are those of the pod, Probes the container's own.
 	Ports  []ContainerPort
 	Probes []Probe
+	// Beside is true where other containers run along with the server's.
+	Beside bool
 	// Hidden are the fields that another field of the object hides.
 	Hidden []HiddenField
 	// ServiceLinks is whether Kubernetes tells the containers of the Services in
