@@ -27,6 +27,7 @@ func All() []rule.Rule {
 		conflictingSettings(),
 		unsupportedOnGPU(),
 		gpuMismatch(),
+		rolesDisagree(),
 		probeUnfit(),
 		shmTooSmall(),
 		memoryRequestTooSmall(),

@@ -67,6 +67,8 @@ type Server struct {
 	// Ports are those of the pod, Probes the container's own.
 	Ports  []ContainerPort
 	Probes []Probe
+	// Part is which part of a service it is.
+	Part Part
 	// Beside is true where other containers run along with the server's.
 	Beside bool
 	// Hidden are the fields that another field of the object hides.
@@ -193,6 +195,9 @@ func (in *input) complete(servers []*Server) error {
 	for _, s := range servers {
 		s.VolumeUsers, s.configMaps = users, configMaps{in.items}
 		s.tell(all)
+		if root, err := s.Item.Root(); err == nil {
+			s.Part = partOf(s, root)
+		}
 	}
 	return nil
 }
