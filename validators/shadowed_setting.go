@@ -65,7 +65,7 @@ func shadowed(r rule.Release, meta rule.Meta, about, winner setting.Setting) fin
 	switch {
 	case !winner.Origin.Stands():
 		f.Message = fmt.Sprintf("%s (%s) is overridden by what %s writes behind it (%s)", about.Name, valueOf(about), winner.Origin, valueOf(winner))
-	case mayDrop(r, about, winner) && about.Origin.Path != nil:
+	case mayDrop(r, about, winner):
 		f.Action = finding.Remove
 		f.Undo = "set it again when the one at " + where(winner) + " goes"
 	}
