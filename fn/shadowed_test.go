@@ -130,6 +130,29 @@ data:
 	}
 }
 
+func TestWhatAShadowedSettingSays(t *testing.T) {
+	t.Parallel()
+	said := messages(t, pods(`      command: [vllm, serve, m, --config, /etc/vllm/c.yaml, --max-num-seqs=4]
+      volumeMounts: [{name: c, mountPath: /etc/vllm}]
+  volumes: [{name: c, configMap: {name: c}}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}
+data:
+  c.yaml: |
+    seed: 1
+    max-num-seqs: 8
+`), "shadowed-setting")
+	require.Equal(t, []string{
+		"--max-num-seqs (8) is overridden by the one at spec.containers[0].command[5] (4), which the engine reads later " +
+			"(edit it by hand in ConfigMap c, c.yaml, line 2: max-num-seqs)",
+	}, said)
+	require.Equal(t, []string{
+		"env/VLLM_API_KEY is overridden: --api-key is given and wins",
+	}, messages(t, pods("      env: [{name: VLLM_API_KEY, value: hidden-a}]\n      command: [vllm, serve, m, --api-key=hidden-b]\n"), "shadowed-setting"))
+}
+
 // pods is a Pod with one container of vLLM 0.19.1, whose further fields follow.
 func pods(container string) string {
 	return `apiVersion: v1
