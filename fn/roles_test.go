@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trimtab/trimtab/fn"
+	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // group is a LeaderWorkerSet of SGLang with the words of both parts.
@@ -127,5 +131,32 @@ spec:
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, found(t, c.manifest, "roles-disagree"), "%v", messages(t, c.manifest, "roles-disagree"))
 		})
+	}
+}
+
+// TestRolesOfOneFolder: two files of one folder describe one service, those of
+// two folders two clusters.
+func TestRolesOfOneFolder(t *testing.T) {
+	t.Parallel()
+	serve := func(words string) string { return "vllm, serve, m, " + words }
+	for second, want := range map[string]int{"dev/decode.yaml": 1, "prod/decode.yaml": 0} {
+		var sources []*stream.Source
+		for name, text := range map[string]string{
+			"dev/prefill.yaml": half("c-prefill", vllmImage, serve("--block-size=64")),
+			second:             half("c-decode", vllmImage, serve("--block-size=128")),
+		} {
+			source, err := stream.ParseDocuments(name, []byte(text))
+			require.NoError(t, err)
+			sources = append(sources, source)
+		}
+		outcome, err := fn.Process(fn.Input{Sources: sources, Mode: config.Verify})
+		require.NoError(t, err)
+		count := 0
+		for _, f := range outcome.Report.Findings {
+			if f.Rule == "roles-disagree" {
+				count++
+			}
+		}
+		require.Equal(t, want, count, second)
 	}
 }

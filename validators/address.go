@@ -11,6 +11,7 @@ import (
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/serving"
+	"github.com/trimtab/trimtab/internal/setting"
 )
 
 // address is where an engine answers over HTTP; what is not known is empty.
@@ -150,9 +151,10 @@ func isOn(s rule.Server, name string) bool {
 }
 
 // misses says in words that a port of the pod is not the engine's; empty where
-// it is, or may belong to something else.
+// it is, or may belong to something else: parts of one server, and halves of a
+// pair, reach each other by ports of their own.
 func (a address) misses(s rule.Server, target string) string {
-	if !a.known || a.port == "" || a.silent != "" {
+	if !a.known || a.port == "" || a.silent != "" || spreads(s) || stageOf(s) != "" || s.Nodes != nil && *s.Nodes > 1 {
 		return ""
 	}
 	number, own := s.PortNumber(target)
@@ -172,16 +174,20 @@ func (a address) misses(s rule.Server, target string) string {
 }
 
 // elsewhere tells whether something else in the pod may listen on a port: a
-// container beside the engine, or a process that the same script starts.
+// container beside the engine, a process that the same script starts, or another
+// setting of the engine that names the port.
 func (a address) elsewhere(s rule.Server, number int64) bool {
-	if s.Beside {
+	text := strconv.FormatInt(number, 10)
+	names := func(other setting.Setting) bool {
+		return other.Name != s.Serving.Listens.Port.Flag && strings.Contains(other.Value(), text)
+	}
+	if s.Beside || slices.ContainsFunc(s.Newest.Settings, names) {
 		return true
 	}
 	root, err := s.Item.Root()
 	if err != nil {
 		return true
 	}
-	text := strconv.FormatInt(number, 10)
 	for _, key := range []string{"command", "args"} {
 		list := server.Lookup(root, s.Path.Join(key))
 		if s.Direct != nil && !*s.Direct && holds(list, func(word string) bool { return strings.Contains(word, text) }, 0) {

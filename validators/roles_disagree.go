@@ -47,15 +47,18 @@ func pairOf(a, b rule.Server) serving.Pair {
 	if sameObject && ranked {
 		return serving.Ranks
 	}
-	if a.Part.Rank == server.Worker || b.Part.Rank == server.Worker {
+	switch {
+	case a.Part.Rank == server.Worker || b.Part.Rank == server.Worker:
 		return "" // its leader speaks for it
+	case !sameObject && server.Folder(a.Item) != server.Folder(b.Item):
+		return "" // it may be of another cluster
 	}
 	first, second := stageOf(a), stageOf(b)
 	halves := first != "" && second != "" && first != second
 	switch {
 	case halves && (sameObject || sameService(a, b)):
 		return serving.Transfer
-	case first == "" && second == "" && !sameObject && sharesService(a, b):
+	case first == "" && second == "" && !sameObject && sharesFront(a, b):
 		return serving.Replicas
 	}
 	return ""
@@ -90,6 +93,13 @@ func stageOf(s rule.Server) string {
 // sharesService tells whether one Service leads to both.
 func sharesService(a, b rule.Server) bool {
 	return slices.ContainsFunc(a.ServedBy, func(name string) bool { return slices.Contains(b.ServedBy, name) })
+}
+
+// sharesFront tells whether one Service with an address sends requests to both.
+func sharesFront(a, b rule.Server) bool {
+	return slices.ContainsFunc(a.Front, func(one server.FrontPort) bool {
+		return one.Path == nil && slices.ContainsFunc(b.Front, func(other server.FrontPort) bool { return other.Path == nil && other.Service == one.Service })
+	})
 }
 
 // sameService tells whether two objects of one namespace are the halves of one

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"path"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/finding"
@@ -10,7 +12,9 @@ import (
 
 // service is a Service among the items.
 type service struct {
-	object   finding.Object
+	object finding.Object
+	// folder holds its file: one of another folder may be of another cluster.
+	folder   string
 	selector map[string]string
 	targets  []string
 	// addressed is true where it has an address of its own: of a headless or
@@ -46,7 +50,7 @@ func services(items []*stream.Item) ([]service, error) {
 		}
 		address, kind := text(at(root, "spec", "clusterIP")), text(at(root, "spec", "type"))
 		found = append(found, service{
-			object: object, selector: stringMap(at(root, "spec", "selector")), targets: targetPorts(at(root, "spec", "ports")),
+			object: object, folder: Folder(item), selector: stringMap(at(root, "spec", "selector")), targets: targetPorts(at(root, "spec", "ports")),
 			addressed: address != "None" && kind != "ExternalName",
 		})
 	}
@@ -72,16 +76,20 @@ func targetPorts(list *yaml.Node) []string {
 	return targets
 }
 
-// selects tells whether the Service leads to pods with these labels in a
-// namespace.
-func (s service) selects(labels map[string]string, namespace string) bool {
+// selects tells whether the Service leads to the pods of a server that stands
+// beside it.
+func (s service) selects(server *Server) bool {
 	for name, value := range s.selector {
-		if labels[name] != value {
+		if server.Pod.Labels[name] != value {
 			return false
 		}
 	}
-	return len(s.selector) > 0 && s.object.Namespace == namespace
+	return len(s.selector) > 0 && s.object.Namespace == server.Object.Namespace && s.folder == Folder(server.Item)
 }
+
+// Folder is the folder of the file in which an item stands; all items of a host,
+// or of standard input, have one.
+func Folder(item *stream.Item) string { return path.Dir(item.Source.Name) }
 
 // tell tells a server of the Services of the input.
 func (s *Server) tell(all []service) {
@@ -89,10 +97,13 @@ func (s *Server) tell(all []service) {
 		if one.addressed {
 			s.Services = append(s.Services, one.object)
 		}
-		if !one.selects(s.Pod.Labels, s.Object.Namespace) {
+		if !one.selects(s) {
 			continue
 		}
 		s.ServedBy = append(s.ServedBy, one.object.Name)
+		if !one.addressed {
+			continue // it gives out addresses of pods, and leads to no port
+		}
 		for _, target := range one.targets {
 			s.Front = append(s.Front, FrontPort{Service: "Service " + one.object.Name, Target: target})
 		}
