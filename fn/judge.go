@@ -15,6 +15,7 @@ import (
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/serving"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
 	"github.com/trimtab/trimtab/validators"
@@ -73,6 +74,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 	all := &judgements{left: left, items: items}
 	rules := validators.All()
 	times := map[string]int{}
+	seen := map[string][]rule.Server{} // by namespace
 	for _, s := range servers {
 		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
 		times[id]++
@@ -87,12 +89,14 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if !ok {
 			continue
 		}
-		one, err := judgeServer(s, chosen, rules)
+		beside := seen[s.Object.Namespace]
+		one, view, err := judgeServer(s, chosen, rules, beside)
 		if err != nil {
 			return nil, err
 		}
 		one.id = id
 		all.servers = append(all.servers, *one)
+		seen[s.Object.Namespace] = append(beside, view)
 	}
 	all.settleExceptions()
 	return all, all.settleTiers()
@@ -160,38 +164,47 @@ func label(s *server.Server) string {
 	return name
 }
 
-func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
-	named := func(err error) error { return fmt.Errorf("%s: %w", label(s), err) }
+// judgeServer applies the rules to one server, beside those that stand before
+// it; the view is what later ones see of it.
+func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
+	failed := func(err error) (*judged, rule.Server, error) {
+		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s), err)
+	}
 	overrides, err := config.DecodeAnnotations(s.Annotations, rule.Names())
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	catalogued, err := catalogue.Load(s.Engine)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	gathered, err := facts.Gather(s, catalogued, &chosen.Spec, overrides)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	known, err := knowledgeFor(catalogued, chosen)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
+	}
+	served, err := serving.Load(s.Engine)
+	if err != nil {
+		return failed(err)
 	}
 	readAt := readByRelease(s, catalogued, known, gathered)
 	one := &judged{Server: s, facts: gathered, engine: catalogued, known: known, config: chosen, readAt: readAt}
-	seen := rule.Server{Server: s, Facts: gathered}
 	release, ok := gathered.Span.Newest()
 	if !ok {
 		release = catalogued.Releases[0]
 	}
-	seen.Newest = readAt(release)
+	seen := rule.Server{Server: s, Facts: gathered, Newest: readAt(release), NewestRelease: release, Catalogue: catalogued, Serving: served}
 	if ok {
 		one.settings = seen.Newest.Settings
 	}
+	view := seen
+	seen.Earlier = beside
 	result, err := rule.Run(rules, seen, known, catalogued, readAt)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	policy := rule.Policy{
 		Rules: chosen.Spec.Rules, Keep: chosen.Spec.Keep,
@@ -205,7 +218,7 @@ func judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*j
 		one.locate(&one.findings[i])
 	}
 	one.undecided = undecidedFor(chosen, result.Undecided)
-	return one, nil
+	return one, view, nil
 }
 
 // knowledgeFor is what is known of an engine, with the user's own facts.
