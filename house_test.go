@@ -18,6 +18,7 @@ var rooms = []string{
 	"internal/setting", "internal/finding",
 	"internal/stream",
 	"internal/catalogue",
+	"internal/serving",
 	"internal/server",
 	"internal/monitoring",
 	"internal/promql",

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -30,7 +31,7 @@ func configFiles(s *server.Server) argv.ReadFile {
 			entries = append(entries, argv.Entry{
 				Key: pairs[i].Value, Value: value, Unknown: !known,
 				// The text stands in another object: it is read, and not edited.
-				Origin: setting.Origin{Kind: setting.ConfigFile, Name: "ConfigMap " + file.ConfigMap.Name + ", " + file.Key + ": " + pairs[i].Value},
+				Origin: setting.Origin{Kind: setting.ConfigFile, Name: "ConfigMap " + file.ConfigMap.Name + ", " + file.Key + fmt.Sprintf(", line %d: %s", pairs[i].Line, pairs[i].Value)},
 			})
 		}
 		return entries, true

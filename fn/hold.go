@@ -4,8 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
@@ -22,13 +24,34 @@ func (j *judgements) hold(again *judgements) bool {
 		case after == nil && slices.ContainsFunc(before.findings, func(f finding.Finding) bool { return f.Action == finding.Remove && f.Tier == nil }):
 			before.stopEdits("without them nothing would show which engine runs here")
 			held = true
-		case after == nil || maps.Equal(before.expected(), effective(after.settings)):
+		case after == nil || before.reads(effective(after.settings)):
 		default:
 			before.stopEdits("the engine would read other settings of the line differently")
 			held = true
 		}
 	}
 	return held
+}
+
+// reads tells whether the settings in force after the edits are those that
+// should be. The text of a variable in which a word was edited is another one.
+func (j *judged) reads(after map[string]string) bool {
+	wanted := j.expected()
+	for _, f := range j.findings {
+		if f.Action == finding.None {
+			continue
+		}
+		for _, place := range f.Places {
+			scalar, _, inside := place.Part()
+			for _, s := range j.settings {
+				if inside && s.Origin.Kind == setting.Env && s.Origin.Path != nil && strings.HasPrefix(scalar.String()+".", s.Origin.Path.String()+".") {
+					delete(wanted, s.Name)
+					delete(after, s.Name)
+				}
+			}
+		}
+	}
+	return maps.Equal(wanted, after)
 }
 
 // expected are the settings that should be in force after the edits.
@@ -39,8 +62,9 @@ func (j *judged) expected() map[string]string {
 		dead[s.Origin.String()] = s.Overridden
 	}
 	for _, f := range j.findings {
-		if f.Tier != nil || dead[f.Origin.String()] {
-			continue // what is overridden is not in force
+		overridden, read := dead[f.Origin.String()]
+		if f.Tier != nil || overridden || f.Action == finding.Remove && !read {
+			continue // what is overridden, or never written, is not in force
 		}
 		_, given := inForce[f.Setting]
 		switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/serving"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
 	"github.com/trimtab/trimtab/validators"
@@ -84,6 +85,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 	all := &judgements{left: left, items: items}
 	rules := validators.All()
 	times := map[string]int{}
+	seen := map[string][]rule.Server{} // by namespace
 	for _, s := range servers {
 		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
 		times[id]++
@@ -98,7 +100,8 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if !ok {
 			continue
 		}
-		one, err := in.judgeServer(s, chosen, rules)
+		beside := seen[s.Object.Namespace]
+		one, view, err := in.judgeServer(s, chosen, rules, beside)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +110,7 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		}
 		one.id = id
 		all.servers = append(all.servers, *one)
+		seen[s.Object.Namespace] = append(beside, view)
 	}
 	all.settleExceptions()
 	return all, all.settleTiers()
@@ -182,46 +186,53 @@ type subject struct {
 	engine    *catalogue.Engine
 	known     *engine.Knowledge
 	facts     *facts.Gathered
+	serving   *serving.Engine
 }
 
 func newSubject(s *server.Server, chosen *config.Config) (*subject, error) {
-	named := func(err error) error { return fmt.Errorf("%s: %w", label(s), err) }
+	failed := func(err error) (*subject, error) { return nil, fmt.Errorf("%s: %w", label(s), err) }
 	overrides, err := config.DecodeAnnotations(s.Annotations, rule.Names())
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	catalogued, err := catalogue.Load(s.Engine)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	gathered, err := facts.Gather(s, catalogued, &chosen.Spec, overrides)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
 	known, err := knowledgeFor(catalogued, chosen)
 	if err != nil {
-		return nil, named(err)
+		return failed(err)
 	}
-	return &subject{Server: s, config: chosen, overrides: overrides, engine: catalogued, known: known, facts: gathered}, nil
+	served, err := serving.Load(s.Engine)
+	if err != nil {
+		return failed(err)
+	}
+	return &subject{Server: s, config: chosen, overrides: overrides, engine: catalogued, known: known, facts: gathered, serving: served}, nil
 }
 
-// judge applies the rules to a server at every release that its version leaves
-// possible.
-func (s *subject) judge(rules []rule.Rule) (*judged, error) {
+// judge applies the rules to a server, beside those that stand before it, at
+// every release that its version leaves possible; the view is what later ones see
+// of it.
+func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
 	readAt := readByRelease(s.Server, s.engine, s.known, s.facts)
 	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: readAt}
-	seen := rule.Server{Server: s.Server, Facts: s.facts}
 	release, ok := s.facts.Span.Newest()
 	if !ok {
 		release = s.engine.Releases[0]
 	}
-	seen.Newest = readAt(release)
+	seen := rule.Server{Server: s.Server, Facts: s.facts, Newest: readAt(release), NewestRelease: release, Catalogue: s.engine, Serving: s.serving}
 	if ok {
 		one.settings = seen.Newest.Settings
 	}
+	view := seen
+	seen.Earlier = beside
 	result, err := rule.Run(rules, seen, s.known, s.engine, readAt)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label(s.Server), err)
+		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s.Server), err)
 	}
 	policy := rule.Policy{
 		Rules: s.config.Spec.Rules, Keep: s.config.Spec.Keep,
@@ -235,7 +246,7 @@ func (s *subject) judge(rules []rule.Rule) (*judged, error) {
 		one.locate(&one.findings[i])
 	}
 	one.undecided = undecidedFor(s.config, result.Undecided)
-	return one, nil
+	return one, view, nil
 }
 
 // knowledgeFor is what is known of an engine, with the user's own facts.

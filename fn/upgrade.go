@@ -107,17 +107,17 @@ type crossing struct {
 
 // judgeServer judges a server at its own version or, where another one is asked
 // for, what that changes; nil where the server's engine stays.
-func (in Input) judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule) (*judged, error) {
+func (in Input) judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
 	one, err := newSubject(s, chosen)
 	if err != nil {
-		return nil, err
+		return nil, rule.Server{}, err
 	}
 	if in.To == nil {
-		return one.judge(rules)
+		return one.judge(rules, beside)
 	}
 	to, ok := in.To[s.Engine]
 	if !ok {
-		return nil, nil
+		return nil, rule.Server{}, nil
 	}
 	return one.cross(to, validators.OfVersions())
 }
@@ -131,17 +131,17 @@ func (s *subject) at(release catalogue.Release) *subject {
 }
 
 // cross judges a server at another release, and keeps what is new there.
-func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, error) {
-	after, err := s.at(to).judge(rules)
+func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, rule.Server, error) {
+	after, view, err := s.at(to).judge(rules, nil)
 	if err != nil {
-		return nil, err
+		return nil, rule.Server{}, err
 	}
 	after.crossing = &crossing{from: s.facts.Span, since: map[string][]catalogue.Release{}}
 	var present []*judged
 	for _, release := range s.facts.Span.Releases {
-		before, err := s.at(release).judge(rules)
+		before, _, err := s.at(release).judge(rules, nil)
 		if err != nil {
-			return nil, err
+			return nil, rule.Server{}, err
 		}
 		present = append(present, before)
 	}
@@ -155,7 +155,7 @@ func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, error
 		after.crossing.changes = append(after.crossing.changes, after.silentSince(before)...)
 	}
 	after.crossing.merge()
-	return after, nil
+	return after, view, nil
 }
 
 // release is the one of a server that is judged at exactly one.
@@ -254,7 +254,7 @@ func (j *judged) keepNew(present []*judged) {
 	}
 	for i, before := range present {
 		for key, f := range at[i] {
-			if _, still := here[key]; !still && len(f.Needs) == 0 && j.reads(f) {
+			if _, still := here[key]; !still && len(f.Needs) == 0 && j.takes(f) {
 				j.crossing.changes = append(j.crossing.changes, before.gone(f, j.release())...)
 			}
 		}
@@ -262,9 +262,9 @@ func (j *judged) keepNew(present []*judged) {
 	j.dropIdle(present)
 }
 
-// reads tells whether the release takes the setting of a finding, so that what
+// takes tells whether the release takes the setting of a finding, so that what
 // was said about it before can have come to an end.
-func (j *judged) reads(f finding.Finding) bool {
+func (j *judged) takes(f finding.Finding) bool {
 	reading := j.readAt(j.release())
 	if strings.HasPrefix(f.Setting, "env/") {
 		return true

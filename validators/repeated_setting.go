@@ -23,7 +23,7 @@ func repeatedSetting() rule.Rule {
 			}
 			f := r.About(meta, about)
 			f.Evidence = parserProof(r, "*")
-			f.Message = fmt.Sprintf("%s is set twice here, and %s wins: the one at %s", about.Name, which(about, winner), winner.Origin)
+			f.Message = fmt.Sprintf("%s is set twice here, and %s wins: the one at %s", about.Name, which(about, winner), where(winner))
 			if about.Origin.Kind == setting.Env {
 				f.Evidence = []finding.Evidence{{Engine: r.Engine, Versions: "*", Source: "Kubernetes: of two variables of one name the last one reaches the process"}}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/trimtab/trimtab/internal/facts"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/server"
+	"github.com/trimtab/trimtab/internal/serving"
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
@@ -37,8 +38,16 @@ type Server struct {
 	*server.Server
 	Facts *facts.Gathered
 	// Newest is what the newest release of the range reads; where all are older
-	// than the catalogue, what its oldest one does.
-	Newest Reading
+	// than the catalogue, what its oldest one does. NewestRelease is that release.
+	Newest        Reading
+	NewestRelease catalogue.Release
+	// Catalogue is what exists in the engine, Serving what it offers and takes
+	// beside its GPU.
+	Catalogue *catalogue.Engine
+	Serving   *serving.Engine
+	// Earlier are the servers of the same namespace that stand before this one;
+	// they know of no others.
+	Earlier []Server
 }
 
 // Release is what a rule sees of a server at one release.

@@ -52,6 +52,8 @@ func (u VolumeUser) Deletion() Deletion {
 type deletionReader struct {
 	dir       string
 	variables map[string][]string
+	// functions are the names of those that the scripts declare.
+	functions []string
 	found     Deletion
 	depth     int
 }

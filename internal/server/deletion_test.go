@@ -41,6 +41,18 @@ func TestDeletion(t *testing.T) {
 		{"a script for a shell", []string{"bash", "/scripts/prune.sh"}, nil, "the script /scripts/prune.sh"},
 		{"an interpreter", []string{"python3", "-c", "shutil.rmtree('/v')"}, nil, "`python3`"},
 		{"the image's own", nil, nil, "the image's own program"},
+		{"a default", script("rm -rf ${DIR:-/v/hc}/x"), at("/v/hc/x"), ""},
+		{"a default that is not needed", script("rm -rf ${ROOT:-/v/hc}/x"), at("/env/x"), ""},
+		{"a text that is cut", script("rm -rf ${ROOT%/*}/x"), nil, "where `$/x` lies"},
+		{"a function", script("drop() {\n  rm -rf /v/a\n}\ndrop"), at("/v/a"), ""},
+		{"a function that is declared behind", script("main() { drop; }\ndrop() { rm -rf /v/a; }\nmain"), at("/v/a"), ""},
+		{"a folder of a part", script("(cd /v && rm -rf a); cd /w; rm -rf b"), at("/v/a", "/w/b"), ""},
+		{"each branch", script("case $1 in a) rm -rf /v/a ;; *) rm -rf /v/b ;; esac"), at("/v/a", "/v/b"), ""},
+		{"inside of a word", script("echo \"$(rm -rf /v/a)\""), at("/v/a"), ""},
+		{"the text of a document", script("cat <<EOF\nrm -rf /v/a\nEOF"), nil, ""},
+		{"continued lines", script("rm -rf \\\n  /v/a"), at("/v/a"), ""},
+		{"a variable that grows", script("D=/v; D+=/a; rm -rf \"$D\""), nil, "where `$` lies"},
+		{"no shell script", script("rm -rf '/v/a"), nil, "a script that no shell reads"},
 		{"both", script("rm -rf /v/a\n./more"), at("/v/a"), "`./more`"},
 	}
 	for _, test := range tests {

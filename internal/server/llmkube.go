@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,7 +56,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Image: text(at(spec, "image")), ImagePath: path.Join("image"),
 		Direct: service.direct(), OnePod: true, GPUs: service.gpus,
 		Env: env(at(spec, "env"), path.Join("env")), EnvPath: path.Join("env"), EnvFrom: !isNull(at(spec, "envFrom")),
-		Mounts:        mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts")),
+		Mounts:        mounts(at(spec, "extraVolumes"), at(spec, "extraVolumeMounts"), path.Join("extraVolumeMounts")),
 		Pod:           podOf(at(spec, "podSecurityContext"), at(spec, "securityContext"), at(spec, "nodeSelector"), at(spec, "tolerations"), nil),
 		MemoryRequest: orElse(text(at(spec, "resources", "hostMemory")), text(at(spec, "resources", "memory"))),
 		OwnShm:        true,
@@ -63,12 +64,20 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Operator:      table.Name, ModelSource: text(at(model, "spec", "source")),
 		Labels:      stringMap(at(root, "metadata", "labels")),
 		Annotations: stringMap(at(root, "metadata", "annotations")),
+		Ports:       []ContainerPort{{Number: service.port(), Own: true}},
+		Probes:      service.probes(),
+		Hidden:      service.hiddenFields(modelRef),
 		Unread:      table.unreadFields(name, spec, path),
 		commandLine: service.commandLine,
 	}
 	if name != "generic" {
 		server.ServiceLinks = known(false) // the operator writes it, from v0.7.3
 	}
+	server.MemoryRequestPath = path.Join("resources", "memory")
+	if text(at(spec, "resources", "hostMemory")) != "" {
+		server.MemoryRequestPath = path.Join("resources", "hostMemory")
+	}
+	server.Front = service.front()
 	if len(service.command) > 0 || service.runtime.Engine == "" {
 		// The user's command replaces the operator's; the arguments stay.
 		program, found := service.program(nil)
@@ -188,6 +197,42 @@ func (l *llmkube) port() int64 {
 		return port
 	}
 	return 8080
+}
+
+// front is the Service that the operator puts before the pods: it targets
+// endpoint.port, else 8080, whatever the container listens on.
+//
+// Source: defilantech/LLMKube@907ac8d8, internal/controller/service_builder.go,
+// constructService.
+func (l *llmkube) front() []FrontPort {
+	target := "8080"
+	node, path := field(l.spec, l.path, "endpoint.port")
+	if text(node) != "" {
+		target = text(node)
+	}
+	return []FrontPort{{Service: "the operator's own", Target: target, Path: path}}
+}
+
+// probes are the user's own, and those that the operator writes in place of each
+// that is missing.
+//
+// Source: defilantech/LLMKube@907ac8d8, internal/controller/runtime_vllm.go and
+// runtime_sglang.go, BuildProbes.
+func (l *llmkube) probes() []Probe {
+	own := probesOf(at(l.spec, "probeOverrides"), l.path.Join("probeOverrides"), func(kind ProbeKind) string {
+		return strings.TrimSuffix(string(kind), "Probe")
+	})
+	for _, standard := range []Probe{
+		{Kind: StartupProbe, Period: 10, Failures: 180}, {Kind: LivenessProbe, Period: 15, Failures: 3}, {Kind: ReadinessProbe, Period: 10, Failures: 3},
+	} {
+		if slices.ContainsFunc(own, func(p Probe) bool { return p.Kind == standard.Kind }) {
+			continue
+		}
+		standard.Handler, standard.Route, standard.Timeout, standard.Port = HTTPGet, "/health", 5, strconv.FormatInt(l.port(), 10)
+		standard.Path, standard.Implied = l.path.Join("probeOverrides", strings.TrimSuffix(string(standard.Kind), "Probe")), true
+		own = append(own, standard)
+	}
+	return own
 }
 
 func (l *llmkube) bindAddress() setting.Word {

@@ -3,271 +3,200 @@ package server
 import (
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/trimtab/trimtab/internal/shell"
 )
 
 // unknownText stands in a word of a script for what only the running script
 // knows.
 const unknownText = "\x00"
 
-// script reads the commands of a shell script in their order. It knows what is
+// script reads the commands of a shell script in their order, with what is
 // needed to tell where files are removed: pipes, quotes, variables that are
-// given a text, and loops over words.
+// given a text, and loops over words. Whether a branch is taken it does not ask:
+// each one is read.
 func (r *deletionReader) script(text string) {
-	var piped []string
-	for _, command := range commands(text) {
-		words := command.words
-		for len(words) > 0 && slices.Contains(keywords, words[0].text) {
-			words = words[1:]
+	file, _, err := shell.Parse(text, shell.Bash)
+	if err != nil {
+		r.unclear("a script that no shell reads")
+		return
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if declared, is := node.(*syntax.FuncDecl); is && declared.Name != nil {
+			r.functions = append(r.functions, declared.Name.Value)
 		}
-		if len(words) > 0 && words[0].text == "for" {
-			r.loop(words[1:])
-			words = nil
+		return true
+	})
+	r.statements(file.Stmts)
+}
+
+func (r *deletionReader) statements(list []*syntax.Stmt) {
+	for _, statement := range list {
+		r.command(statement.Cmd, nil)
+	}
+}
+
+// command reads one command, simple or not; piped and printed are paths, as in
+// run.
+func (r *deletionReader) command(command syntax.Command, piped []string) (printed []string) {
+	switch c := command.(type) {
+	case *syntax.CallExpr:
+		return r.call(c, piped)
+	case *syntax.BinaryCmd:
+		printed = r.command(c.X.Cmd, piped)
+		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
+			printed = nil
 		}
-		var expanded []string
-		for _, word := range words {
-			expanded = append(expanded, r.expand(word)...)
+		return r.command(c.Y.Cmd, printed)
+	case *syntax.Block:
+		r.statements(c.Stmts)
+	case *syntax.Subshell:
+		dir := r.dir
+		r.statements(c.Stmts)
+		r.dir = dir
+	case *syntax.IfClause:
+		for branch := c; branch != nil; branch = branch.Else {
+			r.statements(branch.Cond)
+			r.statements(branch.Then)
 		}
-		printed := r.run(expanded, piped)
-		piped = nil
-		if command.pipes {
-			piped = printed
+	case *syntax.WhileClause:
+		r.statements(c.Cond)
+		r.statements(c.Do)
+	case *syntax.ForClause:
+		r.loop(c)
+	case *syntax.CaseClause:
+		for _, item := range c.Items {
+			r.statements(item.Stmts)
+		}
+	case *syntax.FuncDecl:
+		if c.Body != nil {
+			r.command(c.Body.Cmd, nil)
+		}
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return r.command(c.Stmt.Cmd, piped)
+		}
+	case *syntax.CoprocClause:
+		r.command(c.Stmt.Cmd, nil)
+	case *syntax.DeclClause:
+		r.assign(c.Args)
+	}
+	return nil
+}
+
+// call reads a simple command.
+func (r *deletionReader) call(call *syntax.CallExpr, piped []string) []string {
+	r.assign(call.Assigns)
+	var words []string
+	for _, word := range call.Args {
+		words = append(words, r.expand(word.Parts)...)
+	}
+	if len(words) > 0 && slices.Contains(r.functions, words[0]) {
+		return nil // its body is read where it stands
+	}
+	return r.run(words, piped)
+}
+
+func (r *deletionReader) assign(list []*syntax.Assign) {
+	for _, assign := range list {
+		switch {
+		case assign.Name == nil || assign.Naked:
+		case assign.Value == nil && assign.Array == nil:
+			r.variables[assign.Name.Value] = []string{""}
+		case assign.Value == nil || assign.Append || assign.Index != nil:
+			delete(r.variables, assign.Name.Value)
+		default:
+			r.variables[assign.Name.Value] = r.expand(assign.Value.Parts)
 		}
 	}
 }
 
-var keywords = []string{"if", "then", "else", "elif", "fi", "do", "done", "while", "until", "{", "}", "!", "case", "esac"}
-
 // loop: for NAME in WORDS.
-func (r *deletionReader) loop(words []pruneWord) {
-	if len(words) == 0 {
-		return
-	}
-	values := []string{}
-	for _, word := range words[1:] {
-		if word.text != "in" {
-			values = append(values, r.expand(word)...)
+func (r *deletionReader) loop(loop *syntax.ForClause) {
+	if over, is := loop.Loop.(*syntax.WordIter); is {
+		var values []string
+		for _, word := range over.Items {
+			values = append(values, r.expand(word.Parts)...)
 		}
+		if len(values) == 0 {
+			values = []string{unknownText}
+		}
+		r.variables[over.Name.Value] = values
 	}
-	if len(values) == 0 {
-		values = []string{unknownText}
-	}
-	r.variables[words[0].text] = values
+	r.statements(loop.Do)
 }
 
 // expand puts the values of variables into a word: one word for each text that
 // a loop gives.
-func (r *deletionReader) expand(word pruneWord) []string {
-	texts := []string{""}
-	for _, piece := range word.pieces {
-		values := []string{piece.text}
-		if piece.variable {
-			known, ok := r.variables[piece.text]
-			if !ok {
-				known = []string{unknownText}
-			}
-			values = known
-		}
+func (r *deletionReader) expand(parts []syntax.WordPart) []string {
+	expanded := []string{""}
+	for _, part := range parts {
 		var longer []string
-		for _, text := range texts {
-			for _, value := range values {
+		for _, text := range expanded {
+			for _, value := range r.part(part) {
 				longer = append(longer, text+value)
 			}
 		}
 		const most = 100
-		texts = longer[:min(len(longer), most)]
+		expanded = longer[:min(len(longer), most)]
 	}
-	return texts
+	return expanded
 }
 
-// scriptCommand is one simple command; pipes is true when its output goes to
-// the next one.
-type scriptCommand struct {
-	words []pruneWord
-	pipes bool
-}
-
-// pruneWord is a word as written, and in pieces: texts and names of variables.
-type pruneWord struct {
-	text   string
-	pieces []scriptPiece
-}
-
-type scriptPiece struct {
-	text     string
-	variable bool
-}
-
-// commands splits a script where the shell does: at line ends, semicolons,
-// pipes, ampersands and parentheses.
-func commands(script string) []scriptCommand {
-	s := scriptScanner{rest: script}
-	for s.rest != "" {
-		s.step()
-	}
-	s.endCommand(false)
-	return s.commands
-}
-
-type scriptScanner struct {
-	rest     string
-	commands []scriptCommand
-	words    []pruneWord
-	word     *pruneWord
-}
-
-func (s *scriptScanner) step() {
-	switch c := s.rest[0]; c {
-	case '\\':
-		if len(s.rest) > 1 && s.rest[1] != '\n' {
-			s.text(s.rest[1:2])
-		}
-		s.rest = s.rest[min(2, len(s.rest)):]
-	case '\'':
-		s.rest = s.rest[1:]
-		quoted, rest, _ := strings.Cut(s.rest, "'")
-		s.text(quoted)
-		s.rest = rest
-	case '"':
-		s.rest = s.rest[1:]
-		s.quoted()
-	case '$', '`':
-		s.dollar()
-	case ' ', '\t', '\r':
-		s.endWord()
-		s.rest = s.rest[1:]
-	case '#':
-		if s.word == nil {
-			_, s.rest, _ = strings.Cut(s.rest, "\n")
-			s.endCommand(false)
-			return
-		}
-		s.text("#")
-		s.rest = s.rest[1:]
-	case '|':
-		pipes := !strings.HasPrefix(s.rest, "||")
-		s.endCommand(pipes)
-		s.rest = strings.TrimLeft(s.rest, "|")
-	case '\n', ';', '&', '(', ')':
-		s.endCommand(false)
-		s.rest = s.rest[1:]
-	case '<', '>':
-		s.redirect()
-	default:
-		s.text(s.rest[:1])
-		s.rest = s.rest[1:]
-	}
-}
-
-// redirect passes over a redirection: its file descriptor, its operator and
-// what it names.
-func (s *scriptScanner) redirect() {
-	if s.word != nil && isNumber(s.word.text) {
-		s.word = nil
-	}
-	s.endWord()
-	s.rest = strings.TrimLeft(s.rest, "<>&")
-	s.rest = strings.TrimLeft(s.rest, " ")
-	end := strings.IndexAny(s.rest, " \t\n;|&()")
-	if end < 0 {
-		end = len(s.rest)
-	}
-	s.rest = s.rest[end:]
-}
-
-func (s *scriptScanner) quoted() {
-	s.text("")
-	for s.rest != "" {
-		switch s.rest[0] {
-		case '"':
-			s.rest = s.rest[1:]
-			return
-		case '\\':
-			if len(s.rest) > 1 {
-				s.text(s.rest[1:2])
+// part is what a part of a word may stand for.
+func (r *deletionReader) part(part syntax.WordPart) []string {
+	switch p := part.(type) {
+	case *syntax.Lit:
+		return []string{unescaped(p.Value, "")}
+	case *syntax.SglQuoted:
+		return []string{p.Value}
+	case *syntax.DblQuoted:
+		inner := make([]syntax.WordPart, len(p.Parts))
+		for i, one := range p.Parts {
+			inner[i] = one
+			if literal, is := one.(*syntax.Lit); is {
+				inner[i] = &syntax.SglQuoted{Value: unescaped(literal.Value, "$`\"\\\n")}
 			}
-			s.rest = s.rest[min(2, len(s.rest)):]
-		case '$', '`':
-			s.dollar()
-		default:
-			s.text(s.rest[:1])
-			s.rest = s.rest[1:]
 		}
+		return r.expand(inner)
+	case *syntax.ParamExp:
+		return r.variable(p)
+	case *syntax.CmdSubst:
+		r.statements(p.Stmts)
 	}
+	return []string{unknownText}
 }
 
-// dollar reads $NAME and ${NAME}; what the shell computes otherwise is unknown.
-func (s *scriptScanner) dollar() {
-	if s.rest[0] == '`' {
-		_, s.rest, _ = strings.Cut(s.rest[1:], "`")
-		s.piece(scriptPiece{unknownText, false})
-		return
-	}
-	s.rest = s.rest[1:]
+// variable is what $NAME and ${NAME:-default} may stand for.
+func (r *deletionReader) variable(p *syntax.ParamExp) []string {
+	known, ok := r.variables[p.Param.Value]
+	changed := p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0
+	isDefault := p.Exp != nil && (p.Exp.Op == syntax.DefaultUnset || p.Exp.Op == syntax.DefaultUnsetOrNull)
 	switch {
-	case strings.HasPrefix(s.rest, "("):
-		s.rest = s.rest[closing(s.rest):]
-		s.piece(scriptPiece{unknownText, false})
-	case strings.HasPrefix(s.rest, "{"):
-		name, rest, _ := strings.Cut(s.rest[1:], "}")
-		s.rest = rest
-		s.piece(scriptPiece{name, true})
-	default:
-		end := 0
-		for end < len(s.rest) && isVariableName(s.rest[end:end+1]) {
-			end++
-		}
-		if end == 0 && s.rest != "" && strings.ContainsAny(s.rest[:1], "@*#?$!-") {
-			end = 1
-		}
-		s.piece(scriptPiece{s.rest[:end], true})
-		s.rest = s.rest[end:]
+	case changed || p.Exp != nil && !isDefault:
+		return []string{unknownText}
+	case ok:
+		return known
+	case isDefault && p.Exp.Word != nil:
+		return r.expand(p.Exp.Word.Parts)
 	}
+	return []string{unknownText}
 }
 
-// closing is the length of a text up to the parenthesis that closes its first.
-func closing(text string) int {
-	open := 0
-	for i, c := range text {
-		switch c {
-		case '(':
-			open++
-		case ')':
-			if open--; open == 0 {
-				return i + 1
+// unescaped takes the backslashes from a text: those before the given characters,
+// or all.
+func unescaped(text, special string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && (special == "" || strings.IndexByte(special, text[i+1]) >= 0) {
+			i++
+			if text[i] == '\n' {
+				continue
 			}
 		}
+		b.WriteByte(text[i])
 	}
-	return len(text)
-}
-
-func (s *scriptScanner) text(text string) {
-	if s.word != nil && len(s.word.pieces) > 0 && !s.word.pieces[len(s.word.pieces)-1].variable {
-		s.word.text += text
-		s.word.pieces[len(s.word.pieces)-1].text += text
-		return
-	}
-	s.piece(scriptPiece{text, false})
-}
-
-func (s *scriptScanner) piece(piece scriptPiece) {
-	if s.word == nil {
-		s.word = &pruneWord{}
-	}
-	s.word.text += piece.text
-	s.word.pieces = append(s.word.pieces, piece)
-}
-
-func (s *scriptScanner) endWord() {
-	if s.word != nil {
-		s.words = append(s.words, *s.word)
-	}
-	s.word = nil
-}
-
-func (s *scriptScanner) endCommand(pipes bool) {
-	s.endWord()
-	if len(s.words) > 0 {
-		s.commands = append(s.commands, scriptCommand{s.words, pipes})
-	}
-	s.words = nil
+	return b.String()
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -114,11 +115,15 @@ func (s seat) server(image string, started program, envPath setting.Path) *Serve
 		Image: image, ImagePath: s.path.Join("image"),
 		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
 		Env: started.variables, Reads: started.reads, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
-		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")),
+		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts"), s.path.Join("volumeMounts")),
 		Pod:         podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),
 		Node:        nodeLabels(s.podSpec),
 		MemoryLimit: text(at(s.container, "resources", "limits", "memory")), MemoryRequest: text(at(s.container, "resources", "requests", "memory")),
-		OwnShm:       image != "" && s.hint.operator == "" && text(at(s.podSpec, "hostIPC")) != "true",
+		MemoryLimitPath: s.path.Join("resources", "limits", "memory"), MemoryRequestPath: s.path.Join("resources", "requests", "memory"),
+		Ports:        portsOf(s.podSpec, s.container),
+		Beside:       runsAlong(s.podSpec, s.container),
+		Probes:       probesOf(s.container, s.path, func(kind ProbeKind) string { return string(kind) }),
+		OwnShm:       image != "" && s.hint.operator == "" && keepsPods(s.object) && text(at(s.podSpec, "hostIPC")) != "true",
 		ServiceLinks: boolean(at(s.podSpec, "enableServiceLinks")),
 		Labels:       s.labels, Annotations: s.annotations,
 		Operator: s.hint.operator, ModelSource: model, Knows: started.knows, Wrapper: started.wrapper,
@@ -221,6 +226,27 @@ func withTemplate(object, template map[string]string) map[string]string {
 // onePodKinds run a server whole in each pod; in other kinds several pods can
 // form one server.
 var onePodKinds = map[string]bool{"Deployment": true, "Pod": true, "ReplicaSet": true, "DaemonSet": true, "Rollout": true}
+
+// keepsPods tells whether the pods of an object get the volumes that stand in it
+// and no others. KubeRay and Dynamo mount a /dev/shm of their own, and a chart
+// may.
+//
+// Source: ray-project/kuberay ray-operator/controllers/ray/common/pod.go,
+// addEmptyDir of /dev/shm; ai-dynamo/dynamo deploy/operator
+// internal/dynamo/graph.go, ApplySharedMemoryVolumeAndMount.
+func keepsPods(object finding.Object) bool {
+	group, version, grouped := strings.Cut(object.APIVersion, "/")
+	if !grouped {
+		return version == ""
+	}
+	if object.Kind == "RayClusterFleet" || object.Kind == "RayClusterReplicaSet" {
+		return false
+	}
+	return slices.Contains([]string{
+		"apps", "batch", "leaderworkerset.x-k8s.io", "jobset.x-k8s.io", "argoproj.io", "workloads.x-k8s.io",
+		"orchestration.aibrix.ai", "workload.serving.volcano.sh", "serving.kserve.io",
+	}, group)
+}
 
 // maxDepth bounds the search for pod specs; real objects stay below ten.
 const maxDepth = 40

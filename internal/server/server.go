@@ -37,8 +37,10 @@ type Server struct {
 	OnePod bool
 	Nodes  *int64
 	GPUs   GPUs
-	// MemoryLimit and MemoryRequest are the container's, as written.
-	MemoryLimit, MemoryRequest string
+	// MemoryLimit and MemoryRequest are the container's, as written; the paths
+	// lead to them, also where they are not written.
+	MemoryLimit, MemoryRequest         string
+	MemoryLimitPath, MemoryRequestPath setting.Path
 	// OwnShm is true where /dev/shm is the container's own, of the size the
 	// container runtime gives it, unless a volume is mounted there.
 	OwnShm bool
@@ -67,11 +69,24 @@ type Server struct {
 
 	Mounts []Mount
 	Pod    Pod
+	// Ports are those of the pod, Probes the container's own.
+	Ports  []ContainerPort
+	Probes []Probe
+	// Part is which part of a service it is.
+	Part Part
+	// Beside is true where other containers run along with the server's.
+	Beside bool
+	// Hidden are the fields that another field of the object hides.
+	Hidden []HiddenField
 	// ServiceLinks is whether Kubernetes tells the containers of the Services in
 	// their namespace; nil where the manifest does not say, which means yes.
 	ServiceLinks *bool
 	// Services are those of the whole input that have an address.
 	Services []finding.Object
+	// Front are the ports by which Services reach the pod, ServedBy the names of
+	// those that select it.
+	Front    []FrontPort
+	ServedBy []string
 	// VolumeUsers are the containers of the whole input that mount a volume which
 	// outlives them, the server's own among them. The error is one of decoding.
 	VolumeUsers func() ([]VolumeUser, error)
@@ -79,6 +94,7 @@ type Server struct {
 	Labels      map[string]string
 	Annotations map[string]string
 
+	flux        []FluxBuild
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
 }
@@ -178,12 +194,21 @@ type input struct {
 // complete tells the servers of what stands beside them.
 func (in *input) complete(servers []*Server) error {
 	users := sync.OnceValues(func() ([]VolumeUser, error) { return volumeUsers(in.items) })
-	addressed, err := services(in.items)
+	all, err := services(in.items)
+	if err != nil {
+		return err
+	}
+	substituting, err := fluxBuilds(in.items)
 	if err != nil {
 		return err
 	}
 	for _, s := range servers {
-		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
+		s.flux = substituting
+		s.VolumeUsers, s.configMaps = users, configMaps{in.items}
+		s.tell(all)
+		if root, err := s.Item.Root(); err == nil {
+			s.Part = partOf(s, root)
+		}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (s seat) scriptOf(line []setting.Word, variables []Variable) *setting.Scrip
 // mountedScript is the script of a file that a ConfigMap of the input mounts; its
 // name is the first word, its arguments follow.
 func (s seat) mountedScript(line []setting.Word, variables []Variable, dialect func(text string) (shell.Dialect, bool)) *setting.Script {
-	mounted := Server{Object: s.object, Mounts: mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts")), configMaps: s.files}
+	mounted := Server{Object: s.object, Mounts: mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts"), s.path.Join("volumeMounts")), configMaps: s.files}
 	file, found := mounted.mountedFile(line[0].Text)
 	if !found {
 		return nil
@@ -161,9 +161,18 @@ func scriptWord(script *setting.Script, word shell.Word) setting.Word {
 		read.Origin = setting.BoundTo(at)
 		read.Origin.Near, read.Origin.Fixed = at, word.Fixed
 	default:
-		read.Origin = setting.Origin{Kind: setting.Bound, Name: nameOf(script), Near: script.Places[""], Fixed: word.Fixed}
+		read.Origin = setting.Origin{Kind: setting.Bound, Name: nameOf(script) + lineOf(script, word.Span), Near: script.Places[""], Fixed: word.Fixed}
 	}
 	return read
+}
+
+// lineOf is the line, from 1, of a word in a script that stands in another
+// object: people look for it there. It is empty for other words.
+func lineOf(script *setting.Script, span shell.Span) string {
+	if _, stands := script.Places[""]; stands || span.Source != "" || span.To <= span.From {
+		return ""
+	}
+	return fmt.Sprintf(", line %d", 1+strings.Count(script.Text[:span.From], "\n"))
 }
 
 // handedOn is the argument that a script hands on as it is, where that is no

@@ -85,10 +85,13 @@ func TestScriptsThatAConfigMapMounts(t *testing.T) {
 			found := find(t, deployment("        command: "+command+"\n"+mount, volumes)+script)
 			require.Len(t, found, 1)
 			require.Equal(t, "m --a 3", line(found[0], nil))
+			origins := map[string]string{}
 			for _, word := range found[0].CommandLine(nil) {
 				require.Nil(t, word.Origin.Path)
-				require.Equal(t, "ConfigMap scripts, run.sh", word.Origin.Name)
+				origins[word.Text] = word.Origin.Name
 			}
+			const file = "ConfigMap scripts, run.sh"
+			require.Equal(t, map[string]string{"m": file + ", line 3", "--a": file + ", line 2", "3": file + ", line 2"}, origins)
 		})
 	}
 	require.Empty(t, find(t, deployment("        command: [bash, /s/other.sh]\n"+mount, volumes)+script))

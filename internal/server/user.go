@@ -78,7 +78,7 @@ func volumeUsers(items []*stream.Item) ([]VolumeUser, error) {
 			user := VolumeUser{
 				Item: item, Object: object, Path: path,
 				Labels: stringMap(at(root, "metadata", "labels")), Annotations: stringMap(at(root, "metadata", "annotations")),
-				Mounts: mounts(volumes, volumeMounts), Env: env(at(container, "env"), path.Join("env")), EnvFrom: !isNull(at(container, "envFrom")),
+				Mounts: mounts(volumes, volumeMounts, path.Join("volumeMounts")), Env: env(at(container, "env"), path.Join("env")), EnvFrom: !isNull(at(container, "envFrom")),
 				Command: texts(at(container, "command")), Args: slices.Concat(texts(args), texts(at(container, "args"))), WorkingDir: text(at(container, "workingDir")),
 			}
 			if len(user.Mounts) > 0 {

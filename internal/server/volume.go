@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/setting"
 )
 
 // Mount is a volume as a container sees it. Claim and HostPath are empty for
@@ -22,6 +24,8 @@ type Mount struct {
 	InMemory  bool
 	SizeLimit string
 	ReadOnly  bool
+	// At leads to the mount in the object.
+	At setting.Path
 	// Anywhere is true where the subPath is an expression: which folder of the
 	// volume is mounted is then decided in the cluster.
 	Anywhere bool
@@ -116,14 +120,15 @@ func Below(folder, name string) bool {
 	return name == folder || strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// mounts joins the lists of volumes and of mounts.
-func mounts(volumes, volumeMounts *yaml.Node) []Mount {
+// mounts joins the lists of volumes and of mounts; the path leads to the latter.
+func mounts(volumes, volumeMounts *yaml.Node, path setting.Path) []Mount {
 	if volumeMounts == nil || volumeMounts.Kind != yaml.SequenceNode {
 		return nil
 	}
 	var list []Mount
-	for _, element := range volumeMounts.Content {
+	for i, element := range volumeMounts.Content {
 		mount := Mount{
+			At:   path.Join(i),
 			Path: text(at(element, "mountPath")), SubPath: text(at(element, "subPath")), ReadOnly: text(at(element, "readOnly")) == "true",
 			Anywhere: text(at(element, "subPathExpr")) != "" || decidedElsewhere(text(at(element, "subPath"))),
 		}

@@ -85,7 +85,7 @@ func (r *reader) observeVariable(name string) {
 
 // script reads a whole text as a script.
 func (r *reader) script(text *layer, dialect Dialect) error {
-	file, spoken, err := parse(text.text, dialect)
+	file, spoken, err := Parse(text.text, dialect)
 	if err != nil {
 		return err
 	}
@@ -97,23 +97,6 @@ func (r *reader) script(text *layer, dialect Dialect) error {
 	r.depth--
 	r.layer, r.dialect = outer, language
 	return nil
-}
-
-// parse reads the syntax of a script. What a plain sh cannot read is read as
-// bash reads it: then sh is bash, or the script does not run at all.
-func parse(text string, dialect Dialect) (*syntax.File, Dialect, error) {
-	variants := map[Dialect]syntax.LangVariant{POSIX: syntax.LangPOSIX, Bash: syntax.LangBash}
-	var first error
-	for spoken := dialect; spoken <= Bash; spoken++ {
-		file, err := syntax.NewParser(syntax.KeepComments(true), syntax.Variant(variants[spoken])).Parse(strings.NewReader(text), "")
-		if err == nil {
-			return file, dialect, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return nil, dialect, fmt.Errorf("the shell script does not parse, line:column %w", first)
 }
 
 // note keeps the comments of a script, and what it reads from here-documents

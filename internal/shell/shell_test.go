@@ -219,3 +219,15 @@ func TestDoublingTextIsBounded(t *testing.T) {
 		require.Equal(t, "--tp", last.Words[len(last.Words)-2].Text)
 	}
 }
+
+func TestParseBoundsNesting(t *testing.T) {
+	t.Parallel()
+	for _, open := range []string{"( ", "{ ", "$( ", "if ", "while ", "! ", "x | ", "x && ", "`\\", "\"$(", "$((-", "<("} {
+		for _, dialect := range []Dialect{POSIX, Bash} {
+			_, _, err := Parse(strings.Repeat(open, mostNests+1), dialect)
+			require.ErrorIs(t, err, ErrIntricate, open)
+			_, _, err = Parse(strings.Repeat(open, mostNests/3), dialect)
+			require.Error(t, err, open) // and the stack holds it
+		}
+	}
+}
