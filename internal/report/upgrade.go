@@ -125,8 +125,8 @@ func (u Upgrade) Summary() UpgradeSummary {
 	return s
 }
 
-// Fixable counts the changes that a run with -w fixes.
-func (u Upgrade) Fixable() int {
+// fixable counts the changes that a run with -w fixes.
+func (u Upgrade) fixable() int {
 	n := 0
 	for _, change := range u.all() {
 		if !change.Fixed && change.acts() {
@@ -268,6 +268,9 @@ func (u Upgrade) closing() string {
 	text := fmt.Sprintf("%d breaking, %s, %d harmless", s.Breaking, count(s.Silent, "silent change"), s.Harmless)
 	if s.Fixed > 0 {
 		text += fmt.Sprintf(", %d fixed", s.Fixed)
+	}
+	if n := u.fixable(); n > 0 {
+		text += fmt.Sprintf("; `-w` fixes %d", n)
 	}
 	return text
 }
