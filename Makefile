@@ -2,6 +2,7 @@
 # make test    all tests, as CI runs them
 # make image   the container image, FROM scratch
 # make bench   benchmarks
+# make release ENGINE=vllm VERSION=0.34.0   measures a release and merges it
 
 VERSION ?= dev
 IMAGE   ?= trimtab:$(VERSION)
@@ -10,7 +11,7 @@ BINARY  ?= bin/trimtab
 GO    ?= go
 BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
 
-.PHONY: build test image bench catalogue
+.PHONY: build test image bench catalogue release
 
 build:
 	$(BUILD) -o $(BINARY) .
@@ -28,3 +29,17 @@ bench:
 # Packs the measured catalogue of engine releases into engines/.
 catalogue:
 	$(GO) run ./hack/pack ../shared/catalog engines
+
+# Measures a new release of an engine and merges it into engines/. SOURCE is the
+# folder that holds the engine's package; without it the wheel is downloaded.
+# The parser is the engine's own: libraries that its defaults come from must be
+# installed for python3.
+release:
+	@test -n "$(ENGINE)" -a -n "$(VERSION)" || { echo 'usage: make release ENGINE=vllm VERSION=0.34.0 [DATE=2027-01-02] [SOURCE=FOLDER]'; exit 2; }
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; source="$(SOURCE)"; \
+	if [ -z "$$source" ]; then \
+	  python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$$work" "$(ENGINE)==$(VERSION)"; \
+	  python3 -m zipfile -e "$$work"/*.whl "$$work/source"; source="$$work/source"; \
+	fi; \
+	python3 -B hack/catalogue/extract.py "$(ENGINE)" "$$source" "$(VERSION)" $(DATE) > "$$work/release.json"; \
+	$(GO) run ./hack/pack -merge "$$work/release.json" engines
