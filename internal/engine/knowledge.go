@@ -64,7 +64,8 @@ type Fact struct {
 	// Instead is the value the engine uses where it overrides the setting, or
 	// instead of an Inert one.
 	Instead string
-	// Write is the value of a Missing setting.
+	// Write is the value of a Missing setting, and what to write instead of the
+	// value of a Refused one where that means the same; empty where nothing does.
 	Write string
 	// Rule is the rule whose findings the fact makes.
 	Rule  string

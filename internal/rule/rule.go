@@ -138,13 +138,17 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 		f.Message += " (by your own fact)"
 	}
 	f.Proposed = verdict.Proposed
+	if verdict.Action == finding.Set {
+		f.Edits = r.Rewrite(about, verdict.Proposed)
+	}
 	switch release := r.State.Release; {
 	case about.Origin.Path == nil && byHand(about.Origin) != "":
 		f.Message += " (" + byHand(about.Origin) + ")"
 	case about.Origin.Path == nil:
 		f.Message += " (it stands in " + about.Origin.Name + ")"
-	case judgement.Fact.MayEdit(release):
+	case judgement.Fact.MayEdit(release) && (verdict.Action != finding.Set || len(f.Edits) > 0):
 		f.Action = verdict.Action
+	case judgement.Fact.MayEdit(release): // a value that has no place of its own
 	case judgement.Fact.Verified():
 		f.Message += " (read in other releases, not in " + release.Version + ")"
 	default:
