@@ -2,6 +2,8 @@ package validators
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/engine"
@@ -33,8 +35,31 @@ func restatedDefault() rule.Rule {
 				found = append(found, variableDefault(r, meta, about, variable))
 			}
 		}
-		return found, nil
+		return withLaterDefaults(r, found), nil
 	}}
+}
+
+// withLaterDefaults adds to the way back from which release on the engine takes
+// something else: until then the setting says what it does anyway, and from then
+// on it is what shields the server from the change.
+func withLaterDefaults(r rule.Release, found []finding.Finding) []finding.Finding {
+	releases := r.Facts.Span.Releases
+	if r.State.Release.Index != releases[len(releases)-1].Index {
+		return found // the findings of the newest release are the ones that are kept
+	}
+	for i := range found {
+		at := slices.IndexFunc(r.State.Settings, func(s setting.Setting) bool {
+			return s.Name == found[i].Setting && s.Origin.String() == found[i].Origin.String()
+		})
+		if at < 0 || len(found[i].Needs) > 0 {
+			continue
+		}
+		if from, takes, ok := r.State.ChangesFrom(r.State.Settings[at]); ok {
+			later := fmt.Sprintf("from %s on the engine takes %v without it: write it before going there", from, takes)
+			found[i].Undo = strings.TrimPrefix(found[i].Undo+"; "+later, "; ")
+		}
+	}
+	return found
 }
 
 func parserDefault(r rule.Release, meta rule.Meta, about setting.Setting, option catalogue.Option) finding.Finding {

@@ -46,6 +46,52 @@ func (s *State) VariableDefault(about setting.Setting) (catalogue.EnvVar, bool) 
 	return variable, sameVariable(variable, about.Value())
 }
 
+// ChangesFrom is the first later release in which the engine, without the
+// setting, is known to take another value than the one written, and that value.
+// It is false where no release does, and where one before it cannot be told.
+func (s *State) ChangesFrom(about setting.Setting) (from catalogue.Release, takes any, changes bool) {
+	if name, ok := strings.CutPrefix(about.Name, "env/"); ok {
+		return s.variableChangesFrom(name, about.Value())
+	}
+	var others []setting.Setting
+	for _, other := range s.Settings {
+		if other.Key != about.Key {
+			others = append(others, other)
+		}
+	}
+	for _, later := range s.Engine.Releases[s.Release.Index+1:] {
+		option, ok := s.Engine.Option(about.Name, later)
+		if !ok {
+			break
+		}
+		given, ok := Typed(option, about.Off, about.Values)
+		takes, known := parserDefault(option), option.Default != nil
+		if !known {
+			takes, known, _ = NewState(s.Engine, s.Knowledge, later, others, s.Facts, s.Opaque).automatic(option)
+		}
+		switch {
+		case !ok || !known:
+			return catalogue.Release{}, nil, false
+		case !Same(given, takes):
+			return later, takes, true
+		}
+	}
+	return catalogue.Release{}, nil, false
+}
+
+func (s *State) variableChangesFrom(name, text string) (catalogue.Release, any, bool) {
+	for _, later := range s.Engine.Releases[s.Release.Index+1:] {
+		variable, ok := s.Engine.Env(name, later)
+		if !ok || !variable.Read || variable.Default == nil {
+			break
+		}
+		if !sameVariable(variable, text) {
+			return later, variable.Default, true
+		}
+	}
+	return catalogue.Release{}, nil, false
+}
+
 // sameVariable compares a variable's text with its default as the engine reads
 // it.
 func sameVariable(variable catalogue.EnvVar, text string) bool {
