@@ -133,6 +133,8 @@ type Knowledge struct {
 	bySetting map[string][]*lazyEntry
 	byDefine  map[string][]*lazyEntry
 	missing   []*lazyEntry
+	// members are the JSON options of which a fact knows a key.
+	members map[string]bool
 	// stated are the user's own facts, which come before all others.
 	stated []*Fact
 }
@@ -162,7 +164,7 @@ func load(engine string) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}}
+	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}, members: map[string]bool{}}
 	for _, file := range files {
 		name := path.Join(folder, file.Name())
 		data, err := engines.Files.ReadFile(name)
