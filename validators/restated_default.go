@@ -31,7 +31,7 @@ func restatedDefault() rule.Rule {
 			if option, ok := r.State.ParserDefault(about); ok && !r.DoesMore(about) {
 				found = append(found, parserDefault(r, meta, about, option))
 			}
-			if variable, ok := r.State.VariableDefault(about); ok && !r.DoesMore(about) {
+			if variable, ok := r.State.VariableDefault(about); ok && !r.DoesMore(about) && unreadable(r, variable, about.Value()) == "" {
 				found = append(found, variableDefault(r, meta, about, variable))
 			}
 		}
