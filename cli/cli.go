@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,10 +77,13 @@ input, configured by functionConfig alone (kustomize, kpt).`,
 	return root
 }
 
+// plainFormats are the values of -o of most verbs.
+var plainFormats = []string{"text", "json"}
+
 // outputFormat checks the value of -o.
-func outputFormat(format string) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("`-o %s` is no output format: use text or json", format)
+func outputFormat(format string, formats []string) error {
+	if !slices.Contains(formats, format) {
+		return fmt.Errorf("`-o %s` is no output format here: use one of %s", format, strings.Join(formats, ", "))
 	}
 	return nil
 }

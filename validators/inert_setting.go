@@ -2,11 +2,11 @@ package validators
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/rule"
+	"github.com/trimtab/trimtab/internal/setting"
 )
 
 // inertSetting finds what the engine accepts and never acts on here.
@@ -17,38 +17,22 @@ func inertSetting() rule.Rule {
 			return rule.Verdict{Says: "does nothing here", Action: finding.Remove}
 		})
 		return append(found, droppedKeys(r, meta)...), nil
+	}, CheckServer: func(s rule.Server) []finding.Finding {
+		return unreadFields(s, meta)
 	}}
 }
 
-// droppedKeys finds keys of JSON options that the release does not know and
-// leaves out without a word. They are only said: most are misspelled or meant for
-// another release.
-func droppedKeys(r rule.Release, meta rule.Meta) []finding.Finding {
+// unreadFields finds what the operator accepts and makes nothing of.
+func unreadFields(s rule.Server, meta rule.Meta) []finding.Finding {
 	var found []finding.Finding
-	for _, about := range r.State.Settings {
-		if !about.Origin.Stands() || about.Held != "" || adds(r, about.Name) {
-			continue
-		}
-		keys := r.State.Members(about)
-		if strings.Contains(about.Key, ".") {
-			keys = append(keys, about)
-		}
-		for _, key := range keys {
-			dropped, refusedFrom := r.State.Dropped(key)
-			if !dropped {
-				continue
-			}
-			f := r.About(meta, key)
-			flag, _, _ := strings.Cut(key.Name, ".")
-			f.Message = fmt.Sprintf("%s does nothing here: %s has no such key and drops it without a word", key.Name, here(r))
-			if refusedFrom.Version != "" {
-				f.Message += ", and from " + refusedFrom.Version + " on refuses it"
-			}
-			f.Evidence = []finding.Evidence{{
-				Engine: r.Engine, Versions: "==" + r.State.Release.Version, Source: "class that " + flag + " is read into: its fields, and no extra=\"forbid\"",
-			}}
-			found = append(found, mayKnowMore(r, f))
-		}
+	for _, field := range s.Unread {
+		f := s.AboutServer(meta)
+		f.Setting, f.Spelled, f.Value = field.Name, field.Path[len(field.Path)-1].(string), field.Value
+		f.Origin, f.Places = setting.Origin{Kind: setting.Field, Path: field.Path}, []setting.Path{field.Path}
+		f.Action, f.Undo = finding.Remove, ""
+		f.Message = fmt.Sprintf("%s does nothing here: %s", field.Path, field.Why)
+		f.Evidence = []finding.Evidence{{Engine: s.Operator, Versions: "*", Source: field.Source}}
+		found = append(found, f)
 	}
 	return found
 }
