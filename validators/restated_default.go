@@ -20,18 +20,24 @@ func restatedDefault() rule.Rule {
 		found := r.Findings(meta, engine.Equals, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "restates what the engine does anyway", Action: finding.Remove}
 		})
-		told := map[string]bool{}
-		for _, f := range found {
-			told[f.Setting] = true
+		told := map[string]int{}
+		for i, f := range found {
+			told[f.Setting] = i
 		}
 		for _, about := range r.State.Settings {
-			if told[about.Name] || !about.Origin.Stands() || about.Held != "" {
+			at, isTold := told[about.Name]
+			if isTold && len(found[at].Needs) == 0 || !about.Origin.Stands() || about.Held != "" {
 				continue
 			}
 			if option, ok := r.State.ParserDefault(about); ok && !r.DoesMore(about) {
-				found = append(found, parserDefault(r, meta, about, option))
+				restated := parserDefault(r, meta, about, option)
+				if isTold {
+					found[at] = restated // whatever the fact waits for
+				} else {
+					found = append(found, restated)
+				}
 			}
-			if variable, ok := r.State.VariableDefault(about); ok && !r.DoesMore(about) && unreadable(r, variable, about.Value()) == "" {
+			if variable, ok := r.State.VariableDefault(about); ok && !isTold && !r.DoesMore(about) && unreadable(r, variable, about.Value()) == "" {
 				found = append(found, variableDefault(r, meta, about, variable))
 			}
 		}
