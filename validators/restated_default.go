@@ -53,14 +53,21 @@ func withLaterDefaults(r rule.Release, found []finding.Finding) []finding.Findin
 	if r.State.Release.Index != releases[len(releases)-1].Index {
 		return found // the findings of the newest release are the ones that are kept
 	}
-	for i := range found {
+	abouts := make([]setting.Setting, len(found))
+	for i, f := range found {
 		at := slices.IndexFunc(r.State.Settings, func(s setting.Setting) bool {
-			return s.Name == found[i].Setting && s.Origin.String() == found[i].Origin.String()
+			return s.Name == f.Setting && s.Origin.String() == f.Origin.String()
 		})
-		if at < 0 || len(found[i].Needs) > 0 {
+		if at >= 0 && len(f.Needs) == 0 {
+			abouts[i] = r.State.Settings[at]
+		}
+	}
+	future := r.State.Future(abouts)
+	for i, about := range abouts {
+		if about.Name == "" {
 			continue
 		}
-		if from, takes, ok := r.State.ChangesFrom(r.State.Settings[at]); ok {
+		if from, takes, ok := future.ChangesFrom(about); ok {
 			later := fmt.Sprintf("from %s on the engine takes %v without it: write it before going there", from, takes)
 			found[i].Undo = strings.TrimPrefix(found[i].Undo+"; "+later, "; ")
 		}
