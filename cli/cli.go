@@ -23,6 +23,9 @@ type Streams struct {
 	OutIsTerminal bool
 	Color         bool
 	InIsTerminal  bool
+	ErrIsTerminal bool
+
+	progress *progress
 }
 
 // Run carries out one command line (without the program's name) and returns the
@@ -37,6 +40,13 @@ func Run(args []string, streams Streams) (code int) {
 		return fn.Serve(streams.In, streams.Out, streams.Err)
 	}
 	code = fn.ExitClean
+	watcher := io.Writer(nil)
+	if streams.ErrIsTerminal {
+		watcher = streams.Err
+	}
+	streams.progress = startProgress(watcher)
+	defer streams.progress.stop()
+	streams.Out, streams.Err = cleared{streams.progress, streams.Out}, cleared{streams.progress, streams.Err}
 	root := command(streams, &code)
 	if len(args) == 0 {
 		root.SetOut(streams.Err)
@@ -73,7 +83,7 @@ input, configured by functionConfig alone (kustomize, kpt).`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SuggestionsMinimumDistance = 3
-	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), explainCommand(streams), versionCommand(streams))
+	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), reportCommand(streams), explainCommand(streams), versionCommand(streams))
 	return root
 }
 

@@ -205,6 +205,7 @@ func readFolder(streams Streams, folder string, seen map[string]bool) ([]*stream
 		}
 		seen[filepath.Clean(path)] = true
 		source, err := readFile(path)
+		streams.progress.read()
 		if err != nil {
 			return leaveOut(path, err)
 		}

@@ -18,6 +18,7 @@ func All() []rule.Rule {
 		repeatedSetting(),
 		deadEnv(),
 		unexpandedValue(),
+		substitutionHazard(),
 		secretInArguments(),
 		inertSetting(),
 		restatedDefault(),

@@ -79,6 +79,7 @@ type Server struct {
 	Labels      map[string]string
 	Annotations map[string]string
 
+	flux        []FluxBuild
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
 }
@@ -182,7 +183,12 @@ func (in *input) complete(servers []*Server) error {
 	if err != nil {
 		return err
 	}
+	substituting, err := fluxBuilds(in.items)
+	if err != nil {
+		return err
+	}
 	for _, s := range servers {
+		s.flux = substituting
 		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
 	}
 	return nil
