@@ -14,6 +14,7 @@ func All() []rule.Rule {
 		abbreviatedFlag(),
 		badValue(),
 		missingOption(),
+		unreadableVariable(),
 		repeatedSetting(),
 		shadowedSetting(),
 		deadEnv(),

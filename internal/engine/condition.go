@@ -67,11 +67,15 @@ var environment = sync.OnceValues(func() (*cel.Env, error) { return cel.NewEnv(e
 func namesIn(parsed *cel.Ast) []string {
 	var names []string
 	inSelect := map[int64]bool{}
+	bound := map[string]bool{} // by exists, all and the like: visited before they are used
 	visit := celast.NewExprVisitor(func(e celast.Expr) {
 		name := ""
 		switch e.Kind() {
+		case celast.ComprehensionKind:
+			loop := e.AsComprehension()
+			bound[loop.IterVar()], bound[loop.AccuVar()] = true, true
 		case celast.IdentKind:
-			if !inSelect[e.ID()] {
+			if !inSelect[e.ID()] && !bound[e.AsIdent()] {
 				name = e.AsIdent()
 			}
 		case celast.SelectKind:

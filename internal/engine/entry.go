@@ -45,7 +45,8 @@ type entry struct {
 	Effective string `yaml:"effective"`
 	// Removable is the condition under which a clamped setting may go.
 	Removable string `yaml:"removable"`
-	// Write is the value of a setting that is missing.
+	// Write is the value of a setting that is missing, or the one to write instead
+	// of a refused one.
 	Write string `yaml:"write"`
 	// Rule overrides the rule a verb belongs to.
 	Rule  string `yaml:"rule"`
@@ -183,6 +184,10 @@ func (f *Fact) complete() error {
 		return errors.New("`undo` is missing")
 	case f.Verb == Missing && (f.Write == "" || f.Rule == ""):
 		return errors.New("`missing` needs `write` and `rule`")
+	case f.Write != "" && f.Verb != Missing && f.Verb != Refused:
+		return errors.New("`write` goes with `missing` or `refused`")
+	case f.Write != "" && f.Verb == Refused && f.Undo == "":
+		return errors.New("`write` needs `undo`")
 	}
 	switch f.Mark {
 	case "V", "V-parser", "T", "M", "R", "D":

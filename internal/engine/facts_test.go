@@ -59,12 +59,15 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 	}
 	variable := func(r catalogue.Release, about string) bool { return strings.HasPrefix(about, "env/") }
 	for _, about := range fact.Settings {
-		if strings.HasPrefix(about, "--") {
-			require.True(t, inSome(option(about)), "%s is no canonical flag in %s", about, fact.VersionText)
+		if flag, _, _ := strings.Cut(about, "."); strings.HasPrefix(about, "--") {
+			require.True(t, inSome(option(flag)), "%s is no canonical flag in %s", about, fact.VersionText)
 		}
 	}
 	for _, r := range covered {
-		require.True(t, slices.ContainsFunc(fact.Settings, func(about string) bool { return variable(r, about) || option(about)(r) }),
+		require.True(t, slices.ContainsFunc(fact.Settings, func(about string) bool {
+			flag, _, _ := strings.Cut(about, ".")
+			return variable(r, about) || option(flag)(r)
+		}),
 			"%s has none of %v", r, fact.Settings)
 	}
 	require.True(t, len(fact.Read) == 0 || inSome(func(r catalogue.Release) bool { return slices.Contains(fact.Read, r.Version) }),
@@ -160,13 +163,16 @@ func stateOf(catalogued *catalogue.Engine, known *engine.Knowledge, release cata
 	if fact.Verb == engine.Missing {
 		abouts = append(abouts, setting.Setting{Name: fact.Settings[0]})
 	}
+	state := engine.NewState(catalogued, known, release, settings, set, "")
 	for _, s := range settings {
-		if slices.Contains(fact.Settings, s.Name) {
-			abouts = append(abouts, s)
+		for _, s := range append(state.Members(s), s) {
+			if slices.Contains(fact.Settings, s.Name) {
+				abouts = append(abouts, s)
+			}
 		}
 	}
 	exists := !slices.ContainsFunc(line.Problems, func(p argv.Problem) bool { return p.Kind == argv.Unknown })
-	return engine.NewState(catalogued, known, release, settings, set, ""), abouts, exists
+	return state, abouts, exists
 }
 
 // plain turns the whole numbers of a YAML value into those of the engine.

@@ -64,7 +64,8 @@ type Fact struct {
 	// Instead is the value the engine uses where it overrides the setting, or
 	// instead of an Inert one.
 	Instead string
-	// Write is the value of a Missing setting.
+	// Write is the value of a Missing setting, and what to write instead of the
+	// value of a Refused one where that means the same; empty where nothing does.
 	Write string
 	// Rule is the rule whose findings the fact makes.
 	Rule  string
@@ -132,6 +133,8 @@ type Knowledge struct {
 	bySetting map[string][]*lazyEntry
 	byDefine  map[string][]*lazyEntry
 	missing   []*lazyEntry
+	// members are the JSON options of which a fact knows a key.
+	members map[string]bool
 	// stated are the user's own facts, which come before all others.
 	stated []*Fact
 }
@@ -161,7 +164,7 @@ func load(engine string) (*Knowledge, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}}
+	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}, members: map[string]bool{}}
 	for _, file := range files {
 		name := path.Join(folder, file.Name())
 		data, err := engines.Files.ReadFile(name)
