@@ -112,14 +112,14 @@ func (a *Account) attention(s *engine.State, shape *hardware.ModelEntry, tp int6
 		a.need(needs...)
 		return
 	}
-	element, err := ledger.KVElementBytes(dtype)
+	element, err := ledger.KVElement(dtype)
 	if err != nil {
 		a.need("--kv-cache-dtype")
 		return
 	}
 	a.Attention = &ledger.Attention{
 		Layers: shape.LayersFullAttention, KVHeads: shape.KVHeads,
-		KeyDim: shape.HeadDim, ValueDim: shape.HeadDim, ElementBytes: element, TP: tp,
+		KeyDim: shape.HeadDim, ValueDim: shape.HeadDim, Element: element, TP: tp,
 	}
 }
 

@@ -137,12 +137,12 @@ var logged = map[string]struct {
 	"p859dee": {attention(2), pointer(state(4))},
 	"p55d038": {attention(2), pointer(state(4))},
 	"p156a72": {
-		ledger.Attention{Layers: 10, KVHeads: 2, KeyDim: 256, ValueDim: 256, ElementBytes: 2, TP: 1},
+		ledger.Attention{Layers: 10, KVHeads: 2, KeyDim: 256, ValueDim: 256, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1},
 		&ledger.State{Layers: 30, KeyHeads: 16, KeyDim: 128, ValueHeads: 32, ValueDim: 128, ConvKernel: 4, SSMElementBytes: 4, TP: 1},
 	},
-	"pf2886b": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
-	"p074d8c": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
-	"peb1b9c": {ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
+	"pf2886b": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
+	"p074d8c": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
+	"peb1b9c": {ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
 }
 
 func pointer[T any](v T) *T { return &v }

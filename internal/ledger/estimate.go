@@ -1,0 +1,72 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Estimate is a number of bytes that is known within limits: the true one lies
+// from Low to High.
+type Estimate struct{ Bytes, Low, High int64 }
+
+// Exactly is a number of bytes that is known.
+func Exactly(bytes int64) Estimate { return Estimate{bytes, bytes, bytes} }
+
+// Between is an estimate with its limits, in whatever order they come.
+func Between(low, bytes, high int64) Estimate {
+	return Estimate{Bytes: bytes, Low: min(low, bytes, high), High: max(low, bytes, high)}
+}
+
+// Known tells whether there is no doubt.
+func (e Estimate) Known() bool { return e.Low == e.High }
+
+// Plus adds two estimates; a result that 63 bits do not hold is an error.
+func (e Estimate) Plus(other Estimate) (Estimate, error) {
+	return combined(e.Bytes, other.Bytes, e.Low, other.Low, e.High, other.High)
+}
+
+// Minus takes one estimate from another: the least of what is left is what is
+// left of the least by the most.
+func (e Estimate) Minus(other Estimate) (Estimate, error) {
+	return combined(e.Bytes, -other.Bytes, e.Low, -other.High, e.High, -other.Low)
+}
+
+func combined(pairs ...int64) (Estimate, error) {
+	var sums [3]int64
+	for i := range sums {
+		total, err := sum(pairs[2*i], pairs[2*i+1])
+		if err != nil {
+			return Estimate{}, err
+		}
+		sums[i] = total
+	}
+	return Estimate{sums[0], sums[1], sums[2]}, nil
+}
+
+// Bound is the relative error that the limits allow: the larger distance, over
+// the bytes. It is 1 where there are no bytes to relate it to.
+func (e Estimate) Bound() float64 {
+	if e.Bytes <= 0 {
+		if e.Known() {
+			return 0
+		}
+		return 1
+	}
+	off := max(float64(e.High)-float64(e.Bytes), float64(e.Bytes)-float64(e.Low))
+	return math.Ceil(off/float64(e.Bytes)*1e4) / 1e4
+}
+
+// Share is a fraction of so many bytes, rounded down. A fraction that is not
+// above 0 and up to 1 is an error, and so are less than 1 byte.
+func Share(bytes int64, fraction float64) (int64, error) {
+	if !(fraction > 0 && fraction <= 1) {
+		return 0, fmt.Errorf("a memory fraction lies above 0 and up to 1, got %v", fraction)
+	}
+	if err := atLeast(1, term{"memory of the GPU", bytes}); err != nil {
+		return 0, err
+	}
+	share := new(big.Float).SetPrec(128).SetInt64(bytes)
+	whole, _ := share.Mul(share, big.NewFloat(fraction)).Int64()
+	return whole, nil
+}
