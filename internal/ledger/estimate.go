@@ -6,16 +6,16 @@ import (
 	"math/big"
 )
 
-// Estimate is a number of bytes that is known within limits: the true one lies
+// Estimate is a number (of bytes, tokens, blocks) known within limits: it lies
 // from Low to High.
-type Estimate struct{ Bytes, Low, High int64 }
+type Estimate struct{ Value, Low, High int64 }
 
-// Exactly is a number of bytes that is known.
-func Exactly(bytes int64) Estimate { return Estimate{bytes, bytes, bytes} }
+// Exactly is a number without doubt.
+func Exactly(value int64) Estimate { return Estimate{value, value, value} }
 
 // Between is an estimate with its limits, in whatever order they come.
-func Between(low, bytes, high int64) Estimate {
-	return Estimate{Bytes: bytes, Low: min(low, bytes, high), High: max(low, bytes, high)}
+func Between(low, value, high int64) Estimate {
+	return Estimate{Value: value, Low: min(low, value, high), High: max(low, value, high)}
 }
 
 // Known tells whether there is no doubt.
@@ -23,13 +23,13 @@ func (e Estimate) Known() bool { return e.Low == e.High }
 
 // Plus adds two estimates; a result that 63 bits do not hold is an error.
 func (e Estimate) Plus(other Estimate) (Estimate, error) {
-	return combined(e.Bytes, other.Bytes, e.Low, other.Low, e.High, other.High)
+	return combined(e.Value, other.Value, e.Low, other.Low, e.High, other.High)
 }
 
 // Minus takes one estimate from another: the least of what is left is what is
 // left of the least by the most.
 func (e Estimate) Minus(other Estimate) (Estimate, error) {
-	return combined(e.Bytes, -other.Bytes, e.Low, -other.High, e.High, -other.Low)
+	return combined(e.Value, -other.Value, e.Low, -other.High, e.High, -other.Low)
 }
 
 func combined(pairs ...int64) (Estimate, error) {
@@ -47,14 +47,14 @@ func combined(pairs ...int64) (Estimate, error) {
 // Bound is the relative error that the limits allow: the larger distance, over
 // the bytes. It is 1 where there are no bytes to relate it to.
 func (e Estimate) Bound() float64 {
-	if e.Bytes <= 0 {
+	if e.Value <= 0 {
 		if e.Known() {
 			return 0
 		}
 		return 1
 	}
-	off := max(float64(e.High)-float64(e.Bytes), float64(e.Bytes)-float64(e.Low))
-	return math.Ceil(off/float64(e.Bytes)*1e4) / 1e4
+	off := max(float64(e.High)-float64(e.Value), float64(e.Value)-float64(e.Low))
+	return math.Ceil(off/float64(e.Value)*1e4) / 1e4
 }
 
 // Share is a fraction of so many bytes, rounded down. A fraction that is not
@@ -69,4 +69,10 @@ func Share(bytes int64, fraction float64) (int64, error) {
 	share := new(big.Float).SetPrec(128).SetInt64(bytes)
 	whole, _ := share.Mul(share, big.NewFloat(fraction)).Int64()
 	return whole, nil
+}
+
+// Lowered is an estimate whose value stands and whose lower limit is a share of
+// it, in thousandths.
+func Lowered(value, thousandths int64) Estimate {
+	return Between(value-value/1000*(1000-thousandths), value, value)
 }

@@ -146,3 +146,13 @@ func MambaRow(slots int64, s Slot, source Source) (Row, error) {
 		Inputs:  append([]string{"slots = " + Grouped(slots), "bytes per slot = " + Grouped(slot)}, s.Terms()...),
 	}, nil
 }
+
+// EstimateRow is a row of bytes alone; nil is a figure that is not known.
+func EstimateRow(name string, e *Estimate, formula string, inputs ...string) Row {
+	row := Row{Name: name, Formula: formula, Inputs: inputs, Source: Unknown}
+	if e != nil {
+		bytes := e.Value
+		row.Bytes, row.Bound, row.Source = &bytes, e.Bound(), Computed
+	}
+	return row
+}
