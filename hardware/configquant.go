@@ -15,10 +15,11 @@ var (
 var storedBits = map[string]Weights{
 	"fp8":          {Bits: 8},
 	"modelopt":     {Bits: 8},
-	"modelopt_fp4": {Bits: 4, GroupSize: 16},
-	"mxfp4":        {Bits: 4, GroupSize: 32},
-	"awq":          {Bits: 4, GroupSize: 128},
-	"bitsandbytes": {Bits: 4, GroupSize: 64},
+	"modelopt_fp4": {Bits: 4, GroupSize: 16, ScaleBits: 8},
+	"nvfp4":        {Bits: 4, GroupSize: 16, ScaleBits: 8},
+	"mxfp4":        {Bits: 4, GroupSize: 32, ScaleBits: 8},
+	"awq":          {Bits: 4, GroupSize: 128, ScaleBits: 16},
+	"bitsandbytes": {Bits: 4, GroupSize: 64, ScaleBits: 8},
 }
 
 // StoredBy is how a method stores linear layers by its name alone; AWQ and
@@ -52,6 +53,9 @@ func (c *checkpoint) readWeights() {
 			if _, there := group.first(groupKeys...); there && group.number(firstOf(group)) > 0 {
 				stored.GroupSize = quiet.dimension(group, groupKeys...)
 			}
+		}
+		if stored.GroupSize > 0 && stored.ScaleBits == 0 {
+			stored.ScaleBits = 16
 		}
 		left := append(declared.texts("modules_to_not_convert"), declared.texts("ignore")...)
 		stored.ExpertsOnly = slices.ContainsFunc(left, func(name string) bool { return strings.HasSuffix(name, "self_attn") })

@@ -39,6 +39,8 @@ type Weights struct {
 	// serves a whole row or matrix.
 	Bits      int64 `yaml:"bits"`
 	GroupSize int64 `yaml:"group_size"`
+	// ScaleBits is the width of a scale.
+	ScaleBits int64 `yaml:"scale_bits"`
 	// ExpertsOnly is true where the config leaves attention as it is.
 	ExpertsOnly bool `yaml:"experts_only"`
 }

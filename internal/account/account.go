@@ -200,16 +200,17 @@ func (a *Account) readSizes() error {
 	return nil
 }
 
-// attentionWorkers is the number of SGLang's attention DP workers, 1 elsewhere
-// and where it is not known.
+// attentionWorkers is the number of SGLang's attention DP workers, 1 elsewhere.
 func (a *Account) attentionWorkers() int64 {
 	if a.state.Engine.Name != "sglang" {
 		return 1
 	}
-	if workers := a.derived("attn_dp"); workers != nil && *workers > 0 {
-		return *workers
+	value, known, _ := a.state.Derived("attn_dp")
+	workers, _ := value.(int64)
+	if !known && a.on("enable_dp_attention") { // a release from before the definition
+		workers = a.optional("dp_size")
 	}
-	return 1
+	return max(1, workers)
 }
 
 // readLength reads the longest request: given, or what the engine derives from

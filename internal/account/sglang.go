@@ -23,7 +23,8 @@ type statePool struct {
 func (a *Account) sglang() error {
 	before := len(a.Needs)
 	a.pools.paddingPaid = a.since("0.5.17")
-	a.pools.workers = a.derived("attn_dp")
+	workers := a.attentionWorkers()
+	a.pools.workers = &workers
 	a.Ratio = a.derived("mamba_ratio")
 	a.pools.bySlots = a.derived("mamba_requests")
 	if configured := a.whole("max_mamba_cache_size"); configured != nil && a.pools.workers != nil && *a.pools.workers > 0 {
@@ -31,7 +32,8 @@ func (a *Account) sglang() error {
 		a.Slots = &slots
 	}
 	a.pools.needs = append([]string{}, a.Needs[before:]...)
-	if hybrid, known, _ := a.state.Derived("mamba_hybrid"); known && hybrid != true {
+	hybrid, known, _ := a.state.Derived("mamba_hybrid")
+	if known && hybrid != true || !known && a.shape != nil && a.shape.LayersTold() && a.shape.LayersLinear == 0 {
 		a.Needs = a.Needs[:before] // no states: nothing of them is missing
 	}
 	if a.shape == nil || !a.sizes.known {
@@ -120,7 +122,7 @@ func (a *Account) fillRest() error {
 	if a.aiterShrinks() {
 		fraction *= aiterShare
 	}
-	before, err := a.card.Minus(ledger.Between(leastContext, usualContext, mostContext))
+	before, err := a.card.Minus(a.context())
 	if err != nil {
 		return err
 	}
@@ -152,9 +154,24 @@ func (a *Account) fillRest() error {
 		if rest, err = rest.Minus(loading); err != nil {
 			return err
 		}
-		s.pool = &rest
+		s.pool = a.standing(rest)
 	}
 	return nil
+}
+
+// context is what is taken of the card before SGLang looks: among several GPUs
+// the buffers of NCCL too, and those of RCCL, up to 3 % of the card.
+func (a *Account) context() ledger.Estimate {
+	taken := ledger.Between(leastContext, usualContext, mostContext)
+	if a.sizes.tp*a.sizes.pp > 1 {
+		share := int64(100)
+		if vendor, _ := a.facts.Set["gpu.vendor"].Value.(string); vendor == "amd" {
+			share = 33
+		}
+		taken.Value += a.card.Value / share / 2
+		taken.High += a.card.Value / share
+	}
+	return taken
 }
 
 // aiterShrinks tells whether SGLang takes less than the fraction says: with

@@ -209,7 +209,7 @@ func (a *Account) weightsOf(stage int64) (*ledger.Estimate, error) {
 			a.need("model.config")
 			return nil, nil
 		}
-		p = &hardware.Parameters{Attention: a.shape.CheckpointBytes / 2, Partial: true}
+		p = &hardware.Parameters{Attention: a.shape.CheckpointBytes / 2, Partial: true} // how it is shared is not known: evenly
 	}
 	vision := p.Vision
 	if a.on("language_model_only") {
@@ -233,6 +233,13 @@ var quantizedName = regexp.MustCompile(`(?i)awq|gptq|fp8|int[248]|nvfp4|mxfp4|[0
 // fourBits are words by which it tells that they have 4 bits.
 var fourBits = regexp.MustCompile(`(?i)int4|w4a|4-?bit`)
 
+// mxfp4Padding: kernels for MXFP4 round 2,880 columns up to 3,072 on both sides,
+// in thousandths.
+//
+// Source: vLLM vllm/model_executor/layers/quantization/mxfp4.py, Mxfp4MoEMethod,
+// create_weights (round_up of hidden and intermediate sizes by backend).
+const mxfp4Padding = 138
+
 // stored is how the checkpoint stores its linear layers: as its config says, by
 // the method that is stated or given, or in 16 bits where it is known to have
 // none.
@@ -249,7 +256,7 @@ func (a *Account) stored() (ledger.Stored, bool) {
 	case method != "" && method != "none":
 		weights, known = hardware.StoredBy(method)
 		if !known && fourBits.MatchString(path) {
-			weights, known = hardware.Weights{Bits: 4, GroupSize: 128}, true
+			weights, known = hardware.Weights{Bits: 4, GroupSize: 128, ScaleBits: 16}, true
 		}
 	case a.shape.Quantization != "":
 		method = a.shape.Quantization
@@ -261,14 +268,21 @@ func (a *Account) stored() (ledger.Stored, bool) {
 		a.need("model.quantization", "model.config")
 		return ledger.Stored{}, false
 	}
-	stored := ledger.Stored{Bits: weights.Bits, GroupSize: weights.GroupSize}
+	stored := ledger.Stored{Bits: weights.Bits, GroupSize: weights.GroupSize, ScaleBits: weights.ScaleBits}
+	if weights.ScaleBits > 8 {
+		stored.ZeroBits = weights.Bits
+	}
+	partly := weights.Bits == 4 && (weights.GroupSize <= 32 || a.shape.LayersLinear > 0) || method == "compressed-tensors" || method == "quark"
 	switch {
 	case weights.ExpertsOnly:
 		stored.Reach = ledger.NotAttention
-	case weights.Bits == 4 && weights.GroupSize <= 32, method == "compressed-tensors", method == "quark":
+	case partly && a.shape.MoE != nil:
 		stored.Reach = ledger.ExpertsPerhapsMore
-	case a.shape.LayersLinear > 0:
+	case partly:
 		stored.Reach = ledger.PerhapsNotAttention
+	}
+	if method == "mxfp4" {
+		stored.Padding = mxfp4Padding
 	}
 	return stored, true
 }

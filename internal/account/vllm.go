@@ -16,7 +16,7 @@ type pagedPool struct {
 
 // vllm draws up the account of a vLLM server.
 func (a *Account) vllm() error {
-	a.Requests = a.whole("max_num_seqs")
+	a.Requests = a.limit("max_num_seqs", "base_num_seqs")
 	if a.Requests != nil {
 		a.Because = "--max-num-seqs"
 	}
@@ -57,14 +57,17 @@ func (a *Account) speculation() (tokens int64, own, told bool) {
 
 // readRequest reads what a request takes beside its length.
 func (a *Account) readRequest() {
-	batched := a.whole("max_num_batched_tokens")
+	var batched *int64
+	if a.shape.LayersSliding > 0 {
+		batched = a.limit("max_num_batched_tokens", "base_batched_tokens")
+	}
 	speculative, _, told := a.speculation()
 	if !told {
 		a.need("an account of the draft model, which is not drawn up")
 		return
 	}
 	a.paged.request = ledger.Request{Batched: 1, StateBlocks: 1 + speculative}
-	if batched != nil && *batched > 0 {
+	if batched != nil {
 		a.paged.request.Batched = *batched
 	} else if a.shape.LayersSliding > 0 {
 		return
@@ -276,8 +279,18 @@ func (a *Account) fillPool(s *stage, own bool) error {
 			return err
 		}
 	}
-	s.pool = &pool
+	s.pool = a.standing(pool)
 	return nil
+}
+
+// standing is a pool that we stand for; one whose limits leave less than a third
+// of it is none, and a measurement is needed.
+func (a *Account) standing(pool ledger.Estimate) *ledger.Estimate {
+	if pool.Value < 1 || pool.Low < pool.Value/3 {
+		a.need("measured.kvTokens")
+		return nil
+	}
+	return &pool
 }
 
 // statedPool is --kv-cache-memory-bytes, which replaces the profile; nil unless
@@ -341,24 +354,48 @@ func (a *Account) draftOf() (*ledger.Estimate, error) {
 
 // activationsOf estimates the reserve of the profile run.
 func (a *Account) activationsOf() (*ledger.Estimate, error) {
-	batched, sequences := a.whole("max_num_batched_tokens"), a.whole("max_num_seqs")
-	p := a.shape.Parameters
+	batched, sequences := a.limit("max_num_batched_tokens", "base_batched_tokens"), a.limit("max_num_seqs", "base_num_seqs")
 	if batched == nil || sequences == nil {
 		return nil, nil
 	}
-	if p == nil || a.shape.HiddenSize < 1 || a.shape.Layers < 1 {
+	vocabulary := a.shape.Vocab
+	if p := a.shape.Parameters; p != nil && a.shape.HiddenSize > 0 {
+		vocabulary = p.Embedding / a.shape.HiddenSize
+	}
+	if vocabulary < 1 || a.shape.HiddenSize < 1 || a.shape.Layers < 1 {
 		a.need("model.config")
 		return nil, nil
 	}
 	multimodal, _ := a.facts.Set["model.multimodal"].Value.(bool)
 	step := ledger.Step{
-		Tokens: *batched, Sequences: *sequences, Vocabulary: p.Embedding / a.shape.HiddenSize, TokenBytes: a.widestToken(),
+		Tokens: *batched, Sequences: *sequences, Vocabulary: vocabulary, TokenBytes: a.widestToken(),
 		Ranks: a.sizes.tp * a.sizes.pp, Multimodal: multimodal && !a.on("language_model_only"),
 		Hybrid: a.shape.LayersLinear > 0, Sparse: a.shape.MoE != nil,
 	}
 	activations, err := step.Activations()
 	return &activations, err
 }
+
+// limit is a limit of a step: given or told by the facts, else the default of a
+// server, which is known for more releases than what the engine makes of it.
+func (a *Account) limit(key, fallback string) *int64 {
+	value, known, _ := a.state.Value(key)
+	if n, ok := value.(int64); known && ok && n > 0 && n < largestStep {
+		return &n
+	}
+	if a.state.Given(key) {
+		a.need("--" + flagged(key))
+		return nil
+	}
+	return a.derived(fallback)
+}
+
+// largestStep is more tokens and sequences than any step has.
+const largestStep = 1 << 40
+
+// usualWidening is what the three sides of a feed-forward part take together,
+// in vectors of the hidden size, where the model's own is not known.
+const usualWidening = 12
 
 // widestToken is what one token takes in the widest layer of one rank, in bytes:
 // the gate, up and down sides of the feed-forward part and three vectors of the
@@ -367,6 +404,9 @@ func (a *Account) activationsOf() (*ledger.Estimate, error) {
 func (a *Account) widestToken() int64 {
 	e, p := a.shape, a.shape.Parameters
 	hidden := e.HiddenSize
+	if p == nil {
+		return 2 * (usualWidening*hidden/a.sizes.tp + 3*hidden)
+	}
 	inner := p.MLP / e.Layers / hidden / a.sizes.tp
 	if e.MoE != nil && e.MoE.Experts > 0 {
 		layers := max(1, e.Layers-e.MoE.FirstDenseLayers)

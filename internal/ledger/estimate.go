@@ -44,17 +44,20 @@ func combined(pairs ...int64) (Estimate, error) {
 	return Estimate{sums[0], sums[1], sums[2]}, nil
 }
 
-// Bound is the relative error that the limits allow: the larger distance, over
-// the bytes. It is 1 where there are no bytes to relate it to.
+// largestBound stands for "any": the true figure may be next to nothing.
+const largestBound = 99
+
+// Bound is the relative error that the limits allow, whether it is taken of the
+// figure itself or of the true one.
 func (e Estimate) Bound() float64 {
-	if e.Value <= 0 {
-		if e.Known() {
-			return 0
-		}
-		return 1
+	if e.Known() {
+		return 0
 	}
-	off := max(float64(e.High)-float64(e.Value), float64(e.Value)-float64(e.Low))
-	return math.Ceil(off/float64(e.Value)*1e4) / 1e4
+	if e.Value <= 0 || e.Low <= 0 {
+		return largestBound
+	}
+	value, low, high := float64(e.Value), float64(e.Low), float64(e.High)
+	return min(largestBound, math.Ceil(max(high/value-1, value/low-1)*1e4)/1e4)
 }
 
 // Share is a fraction of so many bytes, rounded down. A fraction that is not

@@ -25,10 +25,11 @@ type Elements struct {
 type Stored struct {
 	// Bits of a weight; 16 for a checkpoint that is not quantized.
 	Bits int64
-	// GroupSize is how many weights share a scale of 16 bits (8 where Bits are 4
-	// and the group is 32 or less) and, above that, a zero point of the weights'
-	// own width; 0 where scales do not count.
-	GroupSize int64
+	// GroupSize is how many weights share a scale of ScaleBits and a zero point of
+	// ZeroBits; 0 where scales do not count.
+	GroupSize, ScaleBits, ZeroBits int64
+	// Padding is how much more the kernels' own layout may take, in thousandths.
+	Padding int64
 	// Reach tells which layers are quantized for certain and which may be; the
 	// others keep 16 bits.
 	Reach Reach
@@ -82,13 +83,10 @@ const half = 2
 
 // scaleBits are what the scales add to each weight, in 1/1024 bits.
 func (s Stored) scaleBits() int64 {
-	switch {
-	case s.GroupSize <= 0:
+	if s.GroupSize <= 0 {
 		return 0
-	case s.GroupSize <= 32:
-		return 8 * 1024 / s.GroupSize
 	}
-	return (16 + s.Bits) * 1024 / s.GroupSize
+	return (s.ScaleBits + s.ZeroBits) * 1024 / s.GroupSize
 }
 
 // Weights is what the weights take on one rank, in bytes. Counts below 0 and
@@ -139,7 +137,11 @@ func (e Elements) On(r Ranks, s Stored) (Estimate, error) {
 			most = bytes(plain, plain)
 		}
 	}
-	return between(least, most)
+	more := whole.Sub(ratio(e.Vision, 1, 1, 1), ratio(e.Vision, 1, 1, r.TP)) // a tower that is not split
+	if r.Stage == 0 {
+		most.Add(most, more.Mul(more, plain))
+	}
+	return between(least, most.Mul(most, big.NewRat(1000+max(0, s.Padding), 1000)))
 }
 
 func ratio(n, times, over, ranks int64) *big.Rat {
@@ -147,24 +149,29 @@ func ratio(n, times, over, ranks int64) *big.Rat {
 	return r.Quo(r, new(big.Rat).SetInt64(ranks))
 }
 
-// between is the middle of two numbers of bytes, with a hundredth beyond both
-// for norms, biases, scales and padding.
+// loadedBeside is what loading takes beside the weights as the engines log it, and
+// tells their limits: a hundredth for norms, biases, scales and padding.
+const loadedBeside = 160 * mebi
+
+// between is the least of two numbers of bytes, which most checkpoints are near,
+// with the most as its limit.
 func between(least, most *big.Rat) (Estimate, error) {
 	whole := func(r *big.Rat, share int64) (int64, error) {
 		scaled := new(big.Int).Mul(r.Num(), big.NewInt(share))
-		return narrow(scaled.Div(scaled, new(big.Int).Mul(r.Denom(), big.NewInt(100))))
+		return narrow(scaled.Div(scaled, new(big.Int).Mul(r.Denom(), big.NewInt(1000))))
 	}
-	low, err := whole(least, 100)
+	low, err := whole(least, 995)
 	if err != nil {
 		return Estimate{}, err
 	}
-	high, err := whole(most, 101)
+	bytes, err := whole(least, 1000)
 	if err != nil {
 		return Estimate{}, err
 	}
-	if least.Cmp(most) == 0 {
-		bytes, err := whole(least, 100)
-		return Between(low, bytes, high), err
+	high, err := whole(most, 1010)
+	if err != nil {
+		return Estimate{}, err
 	}
-	return Between(low, low+(high-low)/2, high), nil
+	high, err = sum(high, loadedBeside)
+	return Between(low, bytes, high), err
 }
