@@ -64,9 +64,8 @@ func (a *Account) readCard() {
 		a.need("gpu.memory of one GPU")
 		return
 	}
-	name, _ := a.facts.Set["gpu.name"].Value.(string)
 	least := int64(leastOfDriver)
-	if card, ok := hardware.GPU(name); ok && card.Memory == memory {
+	if card, ok := hardware.GPU(a.cardName()); ok && card.Memory == memory {
 		switch {
 		case card.MemoryTorch > 0:
 			seen := ledger.Between(card.MemoryTorch, card.MemoryTorch, memory)
@@ -78,7 +77,8 @@ func (a *Account) readCard() {
 			least = leastOfNominal
 		}
 	}
-	seen := ledger.Lowered(memory, least)
+	low := memory / 1000 * least
+	seen := ledger.Between(low, low+(memory-low)/2, memory)
 	a.card = &seen
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"math"
 	"math/big"
 
 	"github.com/trimtab/trimtab/internal/ledger"
@@ -216,15 +217,18 @@ func (a *Account) AtFraction(fraction float64) (tokens int64, ok bool) {
 	if a.paged.blocks == nil || len(a.stages) == 0 {
 		return 0, false
 	}
-	blocks := int64(0)
-	for i, s := range a.stages {
-		after := a.paged.blocks.Value + ledger.FloorDiv(freed, s.paged.BlockBytes)
-		if i == 0 || after < blocks {
-			blocks = after
-		}
-	}
-	tokens, ok, err = a.tokensOf(max(0, blocks))
+	tokens, ok, err = a.tokensOf(a.blocksAfter(freed))
 	return tokens, ok && err == nil
+}
+
+// blocksAfter is how many blocks vLLM's pool has after bytes are freed on every
+// rank.
+func (a *Account) blocksAfter(freed int64) int64 {
+	least := int64(math.MaxInt64)
+	for _, s := range a.stages {
+		least = min(least, a.paged.blocks.Value+ledger.FloorDiv(freed, s.paged.BlockBytes))
+	}
+	return max(0, least)
 }
 
 // moved is what SGLang's KV cache holds after bytes are freed.

@@ -2,7 +2,9 @@ package account
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/ledger"
 )
 
@@ -373,7 +375,23 @@ func (a *Account) activationsOf() (*ledger.Estimate, error) {
 		Hybrid: a.shape.LayersLinear > 0, Sparse: a.shape.MoE != nil,
 	}
 	activations, err := step.Activations()
-	return &activations, err
+	if err != nil || a.card == nil {
+		return &activations, err
+	}
+	if card, ok := hardware.GPU(a.cardName()); ok && strings.Contains(card.MemoryBasis, "shared with the CPU") {
+		activations.High += a.card.Value / unifiedShare // what else the host takes meanwhile counts as the engine's
+	}
+	return &activations, nil
+}
+
+// unifiedShare is the part of a memory shared with the CPU, one over it, by which
+// a profile run may miss.
+const unifiedShare = 12
+
+// cardName is the catalogue's name of the card, empty where it is not told.
+func (a *Account) cardName() string {
+	name, _ := a.facts.Set["gpu.name"].Value.(string)
+	return name
 }
 
 // limit is a limit of a step: given or told by the facts, else the default of a

@@ -73,9 +73,3 @@ func Share(bytes int64, fraction float64) (int64, error) {
 	whole, _ := share.Mul(share, big.NewFloat(fraction)).Int64()
 	return whole, nil
 }
-
-// Lowered is an estimate whose value stands and whose lower limit is a share of
-// it, in thousandths.
-func Lowered(value, thousandths int64) Estimate {
-	return Between(value-value/1000*(1000-thousandths), value, value)
-}
