@@ -27,6 +27,7 @@ func All() []rule.Rule {
 		unsupportedOnGPU(),
 		gpuMismatch(),
 		oversizedPool(),
+		kvOvercommit(),
 		slowCacheLookup(),
 		unprunedCache(),
 		factsDisagree(),

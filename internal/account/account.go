@@ -69,8 +69,9 @@ type sizes struct {
 // stage is one pipeline stage; every rank of it has the same account.
 type stage struct {
 	weights, activations, graphs, draft *ledger.Estimate
-	// pool is what is left for KV cache and state, in bytes, with its limits.
-	pool *ledger.Estimate
+	// pool is what is left for KV cache and state, in bytes, with its limits; left
+	// is the same also where the limits are too wide to stand for.
+	pool, left *ledger.Estimate
 	// paged is vLLM's pool, cell what a token costs in SGLang's.
 	paged *ledger.Paged
 	cell  ledger.Cell

@@ -195,6 +195,60 @@ func (a *Account) BytesFor(length int64) (int64, bool) {
 	return most, true
 }
 
+// Shortfall is a stage that has too little for one request of the full length,
+// even where every estimate errs on the good side.
+type Shortfall struct {
+	// Stage counts from 0; Weights are the least they take, Budget the most the
+	// engine takes, Left what then remains at most, Needed what the request takes.
+	Stage                         int
+	Weights, Budget, Left, Needed int64
+}
+
+// Shortfall finds a stage that cannot hold one request of a length by what is
+// computed; ok is false where none is, or something was measured or stated.
+func (a *Account) Shortfall(length int64) (Shortfall, bool) {
+	if a.Tokens != nil || a.budget == nil || a.facts.Set["measured.kvBytes"].Value != nil || a.state.Given("num_gpu_blocks_override") {
+		return Shortfall{}, false
+	}
+	for i, s := range a.stages {
+		if s.left == nil || s.weights == nil || s.draft != nil {
+			continue
+		}
+		needed, known := a.BytesFor(length)
+		if !known {
+			needed = 1
+		}
+		if s.left.High < needed {
+			return Shortfall{Stage: i, Weights: s.weights.Low, Budget: a.budget.High, Left: s.left.High, Needed: needed}, true
+		}
+	}
+	return Shortfall{}, false
+}
+
+// Beside is what a share of the card leaves for others: without the reserve that
+// is stated and, where they stand beside what the engine takes, the graphs.
+func (a *Account) Beside(fraction float64) (ledger.Estimate, bool) {
+	if a.card == nil {
+		return ledger.Estimate{}, false
+	}
+	budget, err := ledger.Share(a.card.Value, fraction)
+	if err != nil {
+		return ledger.Estimate{}, false
+	}
+	left := ledger.Exactly(a.card.Value - budget)
+	reserve, _ := a.facts.Set["gpu.reserve"].Value.(int64)
+	if left, err = left.Minus(ledger.Exactly(reserve)); err != nil {
+		return ledger.Estimate{}, false
+	}
+	if a.state.Engine.Name == "sglang" || !a.graphsCharged() {
+		left, err = left.Minus(a.graphs())
+	}
+	return left, err == nil
+}
+
+// Measured tells whether the pool was read off the engine's log.
+func (a *Account) Measured() bool { return a.Tokens != nil && a.TokensSource == ledger.Measured }
+
 // Fraction is the share of the card that the engine is told to take; 0 where it
 // is not known.
 func (a *Account) Fraction() float64 { return a.fraction }

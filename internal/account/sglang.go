@@ -154,7 +154,7 @@ func (a *Account) fillRest() error {
 		if rest, err = rest.Minus(loading); err != nil {
 			return err
 		}
-		s.pool = a.standing(rest)
+		s.left, s.pool = &rest, a.standing(rest)
 	}
 	return nil
 }

@@ -281,7 +281,7 @@ func (a *Account) fillPool(s *stage, own bool) error {
 			return err
 		}
 	}
-	s.pool = a.standing(pool)
+	s.left, s.pool = &pool, a.standing(pool)
 	return nil
 }
 
