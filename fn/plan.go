@@ -50,5 +50,9 @@ func (j *judged) plan() (ledger.Plan, error) {
 		return ledger.Plan{}, fmt.Errorf("%s: %w", label(j.Server), err)
 	}
 	gpu, _ := j.facts.Set["gpu.name"].Value.(string)
-	return drawn.Plan(gpu)
+	plan, err := drawn.Plan(gpu)
+	if err != nil {
+		return plan, fmt.Errorf("%s: %w", label(j.Server), err)
+	}
+	return plan, nil
 }

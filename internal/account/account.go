@@ -44,6 +44,9 @@ type Account struct {
 	// they are among Needs, and nothing is concluded from what was measured.
 	Misfits []string
 
+	// absurd is the first setting whose figure no server has.
+	absurd error
+
 	state *engine.State
 	facts *facts.Gathered
 	shape *hardware.ModelEntry
@@ -201,6 +204,18 @@ func (a *Account) readSizes() error {
 	return nil
 }
 
+// within remembers a setting whose figure is beyond any server; a plan of such a
+// server is an error.
+func (a *Account) within(key string, value, most int64) bool {
+	if value >= 1 && value <= most {
+		return true
+	}
+	if a.absurd == nil {
+		a.absurd = fmt.Errorf("--%s must be from 1 to %s, got %s", flagged(key), ledger.Grouped(most), ledger.Grouped(value))
+	}
+	return false
+}
+
 // attentionWorkers is the number of SGLang's attention DP workers, 1 elsewhere.
 func (a *Account) attentionWorkers() int64 {
 	if a.state.Engine.Name != "sglang" {
@@ -221,6 +236,7 @@ func (a *Account) readLength() {
 	if value, known, _ := a.state.Value(key); known {
 		if n, ok := value.(int64); ok && n > 0 {
 			a.Length = &n
+			a.within(key, n, mostTokens)
 			return
 		}
 	}

@@ -147,9 +147,10 @@ func (a *Account) HeldAt(fraction float64) (held, tokens int64, ok bool) {
 // with the limits of what we know; ok is false where the pool is not known.
 func (a *Account) Longest(limit int64) (ledger.Estimate, bool) {
 	held, ok := a.held()
-	if !ok || limit < 1 || limit > mostTokens {
+	if !ok || limit < 1 {
 		return ledger.Estimate{}, false
 	}
+	limit = min(limit, mostTokens)
 	if a.paged.blocks == nil {
 		return ledger.Between(min(held.Low, limit), min(held.Value, limit), min(held.High, limit)), true
 	}

@@ -62,6 +62,14 @@ type server struct {
 // draw draws up its account.
 func (s server) draw(t *testing.T) *account.Account {
 	t.Helper()
+	a, err := s.tryDraw(t)
+	require.NoError(t, err)
+	return a
+}
+
+// tryDraw draws it up, or says why there is none.
+func (s server) tryDraw(t *testing.T) (*account.Account, error) {
+	t.Helper()
 	known, err := catalogue.Load(s.engine)
 	require.NoError(t, err)
 	release, ok := known.Find(s.version)
@@ -99,9 +107,7 @@ func (s server) draw(t *testing.T) *account.Account {
 	for name, value := range s.facts {
 		set[name] = facts.Fact{Value: value}
 	}
-	a, err := account.Of(engine.NewState(known, knowledge, release, line.Settings, set, ""), g)
-	require.NoError(t, err)
-	return a
+	return account.Of(engine.NewState(known, knowledge, release, line.Settings, set, ""), g)
 }
 
 // shape tells the model's shape and what follows from it.

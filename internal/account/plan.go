@@ -12,6 +12,9 @@ const mostShown = 64
 
 // Plan is the account as a ledger, one per rank.
 func (a *Account) Plan(gpu string) (ledger.Plan, error) {
+	if a.absurd != nil {
+		return ledger.Plan{}, a.absurd
+	}
 	plan := ledger.Plan{Needs: a.Needs, Ceiling: ledger.Ceiling{Requests: a.Requests, Because: a.Because}}
 	if a.Capacity != nil && len(a.Misfits) == 0 {
 		tokens := a.Capacity.Value

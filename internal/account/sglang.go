@@ -336,6 +336,11 @@ func (a *Account) limitRequests() error {
 	if a.pools.workers != nil {
 		workers = max(1, *a.pools.workers)
 	}
+	if a.state.Given("max_running_requests") {
+		if n := a.whole("max_running_requests"); n != nil {
+			a.within("max_running_requests", *n, largestStep)
+		}
+	}
 	requested := a.optional("max_running_requests") / workers
 	if requested > 0 {
 		limit(requested, "--max-running-requests "+strconv.FormatInt(requested*workers, 10))

@@ -301,7 +301,11 @@ func (a *Account) statedPool() *int64 {
 	if !a.state.Given("kv_cache_memory_bytes") {
 		return nil
 	}
-	return a.whole("kv_cache_memory_bytes")
+	bytes := a.whole("kv_cache_memory_bytes")
+	if bytes == nil || !a.within("kv_cache_memory_bytes", *bytes, largestMemory) {
+		return nil
+	}
+	return bytes
 }
 
 // graphsCharged tells whether CUDA graphs are taken from the KV cache: by
@@ -398,7 +402,7 @@ func (a *Account) cardName() string {
 // server, which is known for more releases than what the engine makes of it.
 func (a *Account) limit(key, fallback string) *int64 {
 	value, known, _ := a.state.Value(key)
-	if n, ok := value.(int64); known && ok && n > 0 && n < largestStep {
+	if n, ok := value.(int64); known && ok && a.within(key, n, largestStep) {
 		return &n
 	}
 	if a.state.Given(key) {
@@ -443,7 +447,7 @@ func (a *Account) vllmTokens() error {
 	a.paged.blocks = a.poorest()
 	if a.state.Given("num_gpu_blocks_override") {
 		a.paged.blocks = nil
-		if n := a.whole("num_gpu_blocks_override"); n != nil && *n > 0 {
+		if n := a.whole("num_gpu_blocks_override"); n != nil && a.within("num_gpu_blocks_override", *n, largestStep) {
 			blocks := ledger.Exactly(*n)
 			a.paged.blocks = &blocks
 		}
