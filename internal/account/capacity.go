@@ -16,7 +16,7 @@ func (a *Account) settlePaged() error {
 	case hasTokens:
 		return a.measuredPaged(measured, logged)
 	case hasBytes:
-		if err := a.loggedPool(logged); err != nil {
+		if err := a.loggedPool(); err != nil {
 			return err
 		}
 	}
@@ -28,17 +28,13 @@ func (a *Account) settlePaged() error {
 }
 
 // loggedPool takes the pool from what the log says of its size.
-func (a *Account) loggedPool(logged string) error {
-	low, high, err := ledger.LoggedRange(logged, 1)
-	if err != nil {
-		return err
-	}
+func (a *Account) loggedPool() error {
+	pool := a.loggedBytes()
 	for i := range a.stages {
-		if a.stages[i].paged == nil {
+		if a.stages[i].paged == nil || pool == nil {
 			return nil
 		}
-		pool := ledger.Between(low, low+(high-low)/2, high)
-		a.stages[i].pool = &pool
+		a.stages[i].pool = pool
 	}
 	a.paged.blocks = a.poorest()
 	return nil
@@ -215,7 +211,7 @@ func (a *Account) AtFraction(fraction float64) (tokens int64, ok bool) {
 		return a.moved(freed)
 	}
 	if a.paged.blocks == nil || len(a.stages) == 0 {
-		return 0, false
+		return a.byOwnRatio(freed)
 	}
 	tokens, ok, err = a.tokensOf(a.blocksAfter(freed))
 	return tokens, ok && err == nil
@@ -229,6 +225,31 @@ func (a *Account) blocksAfter(freed int64) int64 {
 		least = min(least, a.paged.blocks.Value+ledger.FloorDiv(freed, s.paged.BlockBytes))
 	}
 	return max(0, least)
+}
+
+// byOwnRatio is what a KV cache holds after bytes are freed by what it was
+// measured to take for its tokens, where no formula tells: models whose requests
+// take a fixed part too are not moved so.
+func (a *Account) byOwnRatio(freed int64) (int64, bool) {
+	bytes := a.loggedBytes()
+	if a.Tokens == nil || bytes == nil || a.shape != nil && (a.shape.LayersLinear > 0 || a.shape.LayersSliding > 0) {
+		return 0, false
+	}
+	moved := new(big.Int).Mul(big.NewInt(freed), big.NewInt(*a.Tokens))
+	moved.Div(moved, big.NewInt(bytes.Value))
+	return *a.Tokens + moved.Int64(), moved.IsInt64()
+}
+
+// loggedBytes is the size of the KV cache as the log says it; nil where it does
+// not.
+func (a *Account) loggedBytes() *ledger.Estimate {
+	logged, ok := a.facts.Set["measured.kvBytes"].Value.(string)
+	low, high, err := ledger.LoggedRange(logged, 1)
+	if !ok || err != nil || low < 1 {
+		return nil
+	}
+	bytes := ledger.Between(low, low+(high-low)/2, high)
+	return &bytes
 }
 
 // moved is what SGLang's KV cache holds after bytes are freed.

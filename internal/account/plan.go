@@ -200,6 +200,12 @@ func (a *Account) kvRow(s stage) (ledger.Row, error) {
 		row.Bound = max(row.Bound, a.paged.blocks.Bound())
 		row.Inputs = append([]string{"blocks = " + ledger.Grouped(a.paged.blocks.Value)}, row.Inputs...)
 	}
+	if logged := a.loggedBytes(); row.Bytes == nil && logged != nil && len(a.Misfits) == 0 {
+		bytes := logged.Value
+		row.Bytes, row.Source = &bytes, ledger.Measured
+		row.Bound = max(row.Bound, logged.Bound())
+		row.Inputs = append(row.Inputs, a.source("measured.kvBytes"))
+	}
 	return row, nil
 }
 

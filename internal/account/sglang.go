@@ -1,7 +1,6 @@
 package account
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/ledger"
@@ -195,6 +194,9 @@ func (a *Account) sglangTokens() error {
 		return nil
 	}
 	if !ok {
+		if logged, told := a.facts.Set["measured.kvBytes"].Value.(string); told && a.Cell != nil {
+			return a.loggedCells(logged)
+		}
 		return a.computedRest()
 	}
 	if agrees, err := a.agrees(measured, a.facts); err != nil || !agrees {
@@ -217,6 +219,21 @@ func (a *Account) sglangTokens() error {
 		capacity = ledger.Between(tokens-off, tokens, tokens+off)
 	}
 	a.Tokens, a.TokensSource, a.Capacity = &tokens, source, &capacity
+	return nil
+}
+
+// loggedCells takes the KV cache from what the log says of its size.
+func (a *Account) loggedCells(logged string) error {
+	low, high, err := ledger.LoggedRange(logged, loggedFigures)
+	if err != nil {
+		return err
+	}
+	cell, err := a.Cell.CellBytes()
+	if err != nil || high < cell {
+		return err
+	}
+	capacity := ledger.Between(low/cell, (low+(high-low)/2)/cell, high/cell)
+	a.Capacity = &capacity
 	return nil
 }
 
@@ -324,90 +341,5 @@ func (a *Account) mambaRatio() float64 {
 	return usualMambaRatio
 }
 
-// limitRequests settles how many requests run at once in each worker, and what
-// sets it: what is asked for, half the tokens, the slots.
-func (a *Account) limitRequests() error {
-	limit := func(requests int64, because string) {
-		if a.Requests == nil || requests < *a.Requests {
-			a.Requests, a.Because = &requests, because
-		}
-	}
-	workers := int64(1)
-	if a.pools.workers != nil {
-		workers = max(1, *a.pools.workers)
-	}
-	if a.state.Given("max_running_requests") {
-		if n := a.whole("max_running_requests"); n != nil {
-			a.within("max_running_requests", *n, largestStep)
-		}
-	}
-	requested := a.optional("max_running_requests") / workers
-	if requested > 0 {
-		limit(requested, "--max-running-requests "+strconv.FormatInt(requested*workers, 10))
-	}
-	if a.Capacity != nil && a.Capacity.Value > 0 {
-		tokens := a.Capacity.Value
-		if a.Length != nil && (requested == 0 || !a.since("0.5.14")) {
-			estimated, err := ledger.EstimatedRequests(tokens, *a.Length)
-			if err != nil {
-				return err
-			}
-			limit(estimated, "clamp("+ledger.Grouped(tokens)+" KV tokens / "+ledger.Grouped(*a.Length)+" x 512, 2048, 4096)")
-		}
-		if a.since("0.5.14") || requested == 0 && a.since("0.5.10") {
-			limit(tokens/2, "half of "+ledger.Grouped(tokens)+" KV tokens")
-		}
-	}
-	if hybrid, known, _ := a.state.Derived("mamba_hybrid"); !known || hybrid != true || a.Ratio == nil || *a.Ratio < 1 || a.Slots == nil {
-		return nil
-	}
-	if bySlots := *a.Slots / *a.Ratio; a.Requests == nil || bySlots < *a.Requests {
-		name := "max_mamba_cache_size "
-		if !a.state.Given("max_mamba_cache_size") {
-			name = "mamba slots "
-		}
-		limit(bySlots, name+strconv.FormatInt(*a.Slots, 10)+" // "+strconv.FormatInt(*a.Ratio, 10)+" mamba slots a request, in each attention DP worker")
-	}
-	return nil
-}
-
 // loggedFigures: SGLang prints K and V, conv and ssm apart, each rounded.
 const loggedFigures = 2
-
-func (a *Account) move(tokens, from, to int64) (int64, error) {
-	before, err := a.pool(from)
-	if err != nil {
-		return 0, err
-	}
-	after, err := a.pool(to)
-	if err != nil {
-		return 0, err
-	}
-	return ledger.Exchange(tokens, before, after, 0)
-}
-
-func (a *Account) pool(slots int64) (ledger.Pool, error) {
-	cell, err := a.Cell.CellBytes()
-	if err != nil {
-		return ledger.Pool{}, err
-	}
-	slot, err := a.State.SlotBytes()
-	if err != nil {
-		return ledger.Pool{}, err
-	}
-	return ledger.Pool{Slots: slots, SlotBytes: slot, CellBytes: cell, PaddingPaid: a.pools.paddingPaid}, nil
-}
-
-// Resized is what the KV cache would hold with another number of slots, and
-// what a slot and a token take in bytes. ok is false when something is missing.
-func (a *Account) Resized(slots int64) (tokens, slotBytes, cellBytes int64, ok bool) {
-	if a.Tokens == nil || a.Slots == nil || a.State == nil || a.Cell == nil {
-		return 0, 0, 0, false
-	}
-	pool, err := a.pool(slots)
-	if err != nil {
-		return 0, 0, 0, false
-	}
-	tokens, err = a.move(*a.Tokens, *a.Slots, slots)
-	return tokens, pool.SlotBytes, pool.CellBytes, err == nil
-}
