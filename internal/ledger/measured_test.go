@@ -1,9 +1,8 @@
 package ledger_test
 
 import (
+	"compress/gzip"
 	"encoding/csv"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,15 +21,14 @@ const (
 	cardBytes = int64(3186 * gib / 100)
 )
 
-// sheet reads a CSV file of the shared facts; rows are maps by column.
+// sheet reads a sheet of logged figures; rows are maps by column.
 func sheet(t *testing.T, name string) []map[string]string {
-	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "facts", name))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("../shared/facts/%s is not beside this checkout", name)
-	}
+	file, err := os.Open(filepath.Join("..", "account", "testdata", name+".gz"))
 	require.NoError(t, err)
 	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
+	plain, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	lines, err := csv.NewReader(plain).ReadAll()
 	require.NoError(t, err)
 	var rows []map[string]string
 	for _, line := range lines[1:] {
