@@ -58,6 +58,7 @@ func (c *checkpoint) readWeights() {
 			stored.ScaleBits = 16
 		}
 		left := append(declared.texts("modules_to_not_convert"), declared.texts("ignore")...)
+		stored.Complete = !slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "attn") || strings.Contains(name, "re:") })
 		stored.ExpertsOnly = slices.ContainsFunc(left, func(name string) bool { return strings.HasSuffix(name, "self_attn") })
 		if stored.Bits > 0 && stored.Bits <= 16 {
 			c.entry.Weights = &stored

@@ -41,6 +41,9 @@ type Weights struct {
 	GroupSize int64 `yaml:"group_size"`
 	// ScaleBits is the width of a scale.
 	ScaleBits int64 `yaml:"scale_bits"`
+	// Complete is true where the config lists what is left as it is, and attention
+	// is not in it.
+	Complete bool `yaml:"complete"`
 	// ExpertsOnly is true where the config leaves attention as it is.
 	ExpertsOnly bool `yaml:"experts_only"`
 }

@@ -54,13 +54,14 @@ func TestParametersOfNonsense(t *testing.T) {
 // TestStoredWeights: bits and group sizes as each tool writes them.
 func TestStoredWeights(t *testing.T) {
 	for text, want := range map[string]*Weights{
-		`{"quant_method": "awq", "bits": 4, "group_size": 128}`:                                                                       {Bits: 4, GroupSize: 128, ScaleBits: 16},
-		`{"quant_method": "gptq", "bits": 8, "group_size": -1}`:                                                                       {Bits: 8},
+		`{"quant_method": "awq", "bits": 4, "group_size": 128}`:                                                           {Bits: 4, GroupSize: 128, ScaleBits: 16, Complete: true},
+		`{"quant_method": "gptq", "bits": 8, "group_size": -1}`:                                                           {Bits: 8, Complete: true},
+		`{"quant_method": "awq", "bits": 4, "group_size": 128, "modules_to_not_convert": ["model.layers.0.linear_attn"]}`: {Bits: 4, GroupSize: 128, ScaleBits: 16},
 		`{"quant_method": "gptq"}`:                                                                                                    nil,
-		`{"quant_method": "fp8", "weight_block_size": [128, 128]}`:                                                                    {Bits: 8},
+		`{"quant_method": "fp8", "weight_block_size": [128, 128]}`:                                                                    {Bits: 8, Complete: true},
 		`{"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn"]}`:                                           {Bits: 4, GroupSize: 32, ScaleBits: 8, ExpertsOnly: true},
-		`{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "group_size": null}}}}`:      {Bits: 8},
-		`{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}`:        {Bits: 4, GroupSize: 32, ScaleBits: 16},
+		`{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 8, "group_size": null}}}}`:      {Bits: 8, Complete: true},
+		`{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}}}`:        {Bits: 4, GroupSize: 32, ScaleBits: 16, Complete: true},
 		`{"quant_method": "auto-round", "bits": {"a": 4}}`:                                                                            nil,
 		`{"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": {"num_bits": 400, "group_size": -100000}}}}`: nil,
 	} {

@@ -7,6 +7,7 @@ package account
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/engine"
@@ -95,15 +96,23 @@ func Of(s *engine.State, g *facts.Gathered) (*Account, error) {
 		return nil, err
 	}
 	a.readLength()
+	draw := a.sglang
 	if s.Engine.Name == "vllm" {
-		return a, a.vllm()
+		draw = a.vllm
 	}
-	return a, a.sglang()
+	if err := draw(); err != nil {
+		return nil, err
+	}
+	if a.Tokens != nil {
+		a.Needs = slices.DeleteFunc(a.Needs, func(need string) bool { return need == "measured.kvTokens" })
+	}
+	return a, nil
 }
 
 func (a *Account) need(names ...string) {
 	for _, name := range names {
-		if !slices.Contains(a.Needs, name) {
+		internal := strings.Contains(name, "_") && !strings.ContainsAny(name, "-. ") // of a definition that the release has not
+		if !internal && !slices.Contains(a.Needs, name) {
 			a.Needs = append(a.Needs, name)
 		}
 	}
@@ -181,7 +190,6 @@ func (a *Account) readSizes() error {
 		if _, exists := a.state.Engine.OptionByKey(key, a.state.Release); !exists {
 			one := int64(1) // a release from before it
 			values[key] = &one
-			a.Needs = slices.DeleteFunc(a.Needs, func(need string) bool { return need == key })
 		}
 		if size := values[key]; size != nil && (*size < 1 || *size > mostRanks) {
 			return fmt.Errorf("--%s must be from 1 to %d, got %d", flagged(key), mostRanks, *size)

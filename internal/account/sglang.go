@@ -162,6 +162,9 @@ func (a *Account) fillRest() error {
 // the buffers of NCCL too, and those of RCCL, up to 3 % of the card.
 func (a *Account) context() ledger.Estimate {
 	taken := ledger.Between(leastContext, usualContext, mostContext)
+	if reserve, ok := a.facts.Set["gpu.reserve"].Value.(int64); ok {
+		taken.High += reserve // what neighbours may hold when the engine looks
+	}
 	if a.sizes.tp*a.sizes.pp > 1 {
 		share := int64(100)
 		if vendor, _ := a.facts.Set["gpu.vendor"].Value.(string); vendor == "amd" {

@@ -272,7 +272,7 @@ func (a *Account) stored() (ledger.Stored, bool) {
 	if weights.ScaleBits > 8 {
 		stored.ZeroBits = weights.Bits
 	}
-	partly := weights.Bits == 4 && (weights.GroupSize <= 32 || a.shape.LayersLinear > 0) || method == "compressed-tensors" || method == "quark"
+	partly := !weights.Complete && (weights.Bits == 4 && (weights.GroupSize <= 32 || a.shape.LayersLinear > 0) || method == "compressed-tensors" || method == "quark")
 	switch {
 	case weights.ExpertsOnly:
 		stored.Reach = ledger.NotAttention

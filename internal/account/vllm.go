@@ -287,6 +287,9 @@ func (a *Account) fillPool(s *stage, own bool) error {
 // of it is none, and a measurement is needed.
 func (a *Account) standing(pool ledger.Estimate) *ledger.Estimate {
 	if pool.Value < 1 || pool.Low < pool.Value/3 {
+		if stored, ok := a.stored(); ok && stored.Reach != ledger.AllLinear && a.shape.Weights == nil {
+			a.need("model.config")
+		}
 		a.need("measured.kvTokens")
 		return nil
 	}
