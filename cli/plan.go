@@ -116,7 +116,7 @@ func gibibytes(n *int64) string {
 }
 
 // looseBound is the error from which on a figure says only its order.
-const looseBound = 10
+const looseBound = 1
 
 func boundText(row ledger.Row) string {
 	switch {

@@ -25,9 +25,12 @@ const largestMemory = 1 << 50
 func (a *Account) readBudget() error {
 	a.readCard()
 	k := keys[a.state.Engine.Name]
-	fraction, ok := a.number(k.fraction)
-	if !ok && a.state.Engine.Name == "sglang" && !a.state.Given(k.fraction) {
+	var fraction float64
+	var ok bool
+	if a.state.Engine.Name == "sglang" && !a.state.Given(k.fraction) {
 		fraction, ok = a.defaultFraction()
+	} else {
+		fraction, ok = a.number(k.fraction)
 	}
 	if a.card == nil || !ok {
 		return nil

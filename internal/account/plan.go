@@ -23,8 +23,8 @@ func (a *Account) Plan(gpu string) (ledger.Plan, error) {
 	ranks := int64(1)
 	if a.sizes.known {
 		ranks = a.sizes.tp * a.sizes.pp
-		if a.state.Engine.Name == "vllm" {
-			ranks *= a.sizes.dp
+		if a.sizes.heads == a.sizes.tp {
+			ranks *= a.sizes.dp // SGLang's attention workers divide the ranks and do not multiply them
 		}
 	}
 	rows := map[int64][]ledger.Row{}
@@ -183,6 +183,9 @@ func (a *Account) kvRow(s stage) (ledger.Row, error) {
 		row.Inputs = s.paged.Terms()
 		row.Inputs = append(row.Inputs, a.setting("kv_cache_dtype"))
 	}
+	if s.slot != nil && a.paged.known {
+		row.Inputs = append(row.Inputs, a.stateTerms(s)...)
+	}
 	if a.Capacity != nil {
 		tokens := a.Capacity.Value
 		row.Tokens, row.Bound, row.Source = &tokens, a.Capacity.Bound(), ledger.Computed
@@ -207,6 +210,22 @@ func (a *Account) kvRow(s stage) (ledger.Row, error) {
 		row.Inputs = append(row.Inputs, a.source("measured.kvBytes"))
 	}
 	return row, nil
+}
+
+// stateTerms say what the recurrent state of one request takes of vLLM's pool,
+// whatever its length.
+func (a *Account) stateTerms(s stage) []string {
+	bytes, err := s.slot.SlotBytes()
+	if err != nil || s.paged == nil {
+		return nil
+	}
+	groups := int64(0)
+	for _, group := range s.paged.Groups {
+		if group.StateBytes > 0 {
+			groups++
+		}
+	}
+	return []string{fmt.Sprintf("state of one request = %s B in %d blocks", ledger.Grouped(bytes), groups*a.paged.request.StateBlocks)}
 }
 
 // cellRow is the row of SGLang's KV cache.

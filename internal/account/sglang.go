@@ -36,7 +36,7 @@ func (a *Account) sglang() error {
 		a.Needs = a.Needs[:before] // no states: nothing of them is missing
 	}
 	if a.shape == nil || !a.sizes.known {
-		return nil
+		return a.limitRequests()
 	}
 	if err := a.fillCells(); err != nil {
 		return err

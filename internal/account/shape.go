@@ -19,7 +19,7 @@ func (a *Account) element() (ledger.Element, string, bool) {
 		a.need(needs...)
 		return ledger.Element{}, "", false
 	}
-	if dtype == "auto" && !a.sixteenBits() {
+	if dtype == "auto" && !a.servedInSixteenBits() {
 		a.need("model.dtype")
 		return ledger.Element{}, "", false
 	}
@@ -35,8 +35,20 @@ func (a *Account) element() (ledger.Element, string, bool) {
 	return element, dtype, true
 }
 
-// sixteenBits tells whether the engine serves the model in a type of 16 bits:
-// the checkpoint's own is known, or one is given.
+// servedInSixteenBits tells whether the engine serves the model in a type of 16
+// bits. vLLM does whatever the checkpoint declares, unless it is told otherwise.
+//
+// Source: vLLM vllm/config/model.py (to 0.10 vllm/config.py), _resolve_auto_dtype:
+// float32, and no type at all, become the platform's type of 16 bits.
+func (a *Account) servedInSixteenBits() bool {
+	if a.state.Engine.Name == "vllm" && a.text("dtype") == "auto" {
+		return true
+	}
+	return a.sixteenBits()
+}
+
+// sixteenBits tells whether the checkpoint is one of 16 bits: its own type is
+// known, or one is given.
 func (a *Account) sixteenBits() bool {
 	given := a.text("dtype")
 	return a.state.Facts["model.dtype"].Value != nil || slices.Contains([]string{"half", "float16", "bfloat16"}, given)
