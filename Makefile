@@ -5,6 +5,7 @@
 
 VERSION ?= dev
 IMAGE   ?= trimtab:$(VERSION)
+BINARY  ?= bin/trimtab
 
 GO    ?= go
 BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
@@ -12,7 +13,7 @@ BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
 .PHONY: build test image bench catalogue
 
 build:
-	$(BUILD) -o bin/trimtab .
+	$(BUILD) -o $(BINARY) .
 
 test:
 	$(GO) vet ./...

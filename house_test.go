@@ -29,6 +29,7 @@ var rooms = []string{
 	"validators", "transformers",
 	"internal/edit",
 	"internal/report",
+	"internal/overlay",
 	"fn",
 	"fn/sdk",
 	"cli",
@@ -63,13 +64,28 @@ func TestRoomsImportOnlyToTheLeft(t *testing.T) {
 	require.Equal(t, len(rooms), seen, "a room of the list has no package")
 }
 
-func TestWhatTheBinaryMustNotLink(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+// The function and the files way in start no program and ask no network. What
+// renders kustomizations for -k links both; it is given nothing that uses them.
+func TestWhatTheFunctionMustNotLink(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./fn").Output()
 	require.NoError(t, err)
 	for dep := range strings.Lines(string(out)) {
 		dep = strings.TrimSpace(dep)
 		require.NotEqual(t, "os/exec", dep, "a function starts no programs")
 		require.NotEqual(t, "net/http", dep, "a function asks no network")
 		require.False(t, strings.Contains(dep, "kyaml/openapi"), "the OpenAPI schema costs 80 ms and 40 MB at first use")
+	}
+}
+
+func TestNoRoomStartsProgramsOrAsksTheNetwork(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "./...").Output()
+	require.NoError(t, err)
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		if strings.Contains(words[0], "/hack/") || strings.HasSuffix(words[0], "/e2e") {
+			continue
+		}
+		require.NotContains(t, words[1:], "os/exec", words[0])
+		require.NotContains(t, words[1:], "net/http", words[0])
 	}
 }

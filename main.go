@@ -17,6 +17,7 @@ func main() {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: outIsTerminal,
+		ErrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Color:         outIsTerminal && !noColor,
 	}))
 }

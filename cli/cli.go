@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ type Streams struct {
 	OutIsTerminal bool
 	Color         bool
 	InIsTerminal  bool
+	ErrIsTerminal bool
+
+	progress *progress
 }
 
 // Run carries out one command line (without the program's name) and returns the
@@ -36,6 +40,13 @@ func Run(args []string, streams Streams) (code int) {
 		return fn.Serve(streams.In, streams.Out, streams.Err)
 	}
 	code = fn.ExitClean
+	watcher := io.Writer(nil)
+	if streams.ErrIsTerminal {
+		watcher = streams.Err
+	}
+	streams.progress = startProgress(watcher)
+	defer streams.progress.stop()
+	streams.Out, streams.Err = cleared{streams.progress, streams.Out}, cleared{streams.progress, streams.Err}
 	root := command(streams, &code)
 	if len(args) == 0 {
 		root.SetOut(streams.Err)
@@ -72,14 +83,17 @@ input, configured by functionConfig alone (kustomize, kpt).`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SuggestionsMinimumDistance = 3
-	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), explainCommand(streams), versionCommand(streams))
+	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), planCommand(streams), showCommand(streams), reportCommand(streams), explainCommand(streams), versionCommand(streams))
 	return root
 }
 
+// plainFormats are the values of -o of most verbs.
+var plainFormats = []string{"text", "json"}
+
 // outputFormat checks the value of -o.
-func outputFormat(format string) error {
-	if format != "text" && format != "json" {
-		return fmt.Errorf("`-o %s` is no output format: use text or json", format)
+func outputFormat(format string, formats []string) error {
+	if !slices.Contains(formats, format) {
+		return fmt.Errorf("`-o %s` is no output format here: use one of %s", format, strings.Join(formats, ", "))
 	}
 	return nil
 }

@@ -55,7 +55,9 @@ func gather(streams Streams, paths, configFiles []string) (*fn.Input, error) {
 		in.Configs = append(in.Configs, found...)
 	}
 	in.OnlySelected = len(configFiles) > 0
-	in.Held = heldFiles(in.Sources)
+	reached := reachedBy(in.Sources)
+	in.Held = reached.held(in.Sources)
+	in.Veto = (&renderings{reached: reached, in: in, built: map[string]*judgedRendering{}}).veto
 	return in, nil
 }
 
@@ -203,6 +205,7 @@ func readFolder(streams Streams, folder string, seen map[string]bool) ([]*stream
 		}
 		seen[filepath.Clean(path)] = true
 		source, err := readFile(path)
+		streams.progress.read()
 		if err != nil {
 			return leaveOut(path, err)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 func planCommand(streams Streams) *cobra.Command {
-	return inputCommand(streams, "plan", "Show the memory and concurrency account of each GPU", func(in *fn.Input, format string) error {
+	return inputCommand(streams, "plan", "Show the memory and concurrency account of each GPU", plainFormats, func(in *fn.Input, format string) error {
 		plans, err := fn.Plan(*in)
 		if err != nil {
 			return err

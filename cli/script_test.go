@@ -2,10 +2,12 @@ package cli_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/trimtab/trimtab/cli"
 )
@@ -25,7 +27,13 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scenarios of testdata/script.
 // `UPDATE_SCRIPTS=1 go test ./cli` writes what the program prints into them.
 func TestScripts(t *testing.T) {
+	repository, err := filepath.Abs("..")
+	require.NoError(t, err)
 	testscript.Run(t, testscript.Params{
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REPOSITORY", repository)
+			return nil
+		},
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		RequireExplicitExec: true,

@@ -14,7 +14,7 @@ import (
 )
 
 func showCommand(streams Streams) *cobra.Command {
-	return inputCommand(streams, "show", "Show what each setting of a server becomes, and why", func(in *fn.Input, format string) error {
+	return inputCommand(streams, "show", "Show what each setting of a server becomes, and why", plainFormats, func(in *fn.Input, format string) error {
 		shown, err := fn.Show(*in)
 		if err != nil {
 			return err

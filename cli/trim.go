@@ -34,14 +34,14 @@ Findings go to standard error.`,
 			return trim(streams, paths, options, code)
 		},
 	}
-	inputFlags(cmd, &options.configs, &options.format)
+	inputFlags(cmd, &options.configs, &options.format, plainFormats)
 	cmd.Flags().BoolVarP(&options.write, "write", "w", false, "write the files instead of printing a diff")
 	cmd.Flags().BoolVar(&options.check, "check", false, "exit 1 if anything would change")
 	return cmd
 }
 
 func trim(streams Streams, paths []string, options trimOptions, code *int) error {
-	if err := outputFormat(options.format); err != nil {
+	if err := outputFormat(options.format, plainFormats); err != nil {
 		return err
 	}
 	filter := len(paths) == 1 && paths[0] == stdinName

@@ -20,6 +20,7 @@ var ignoreFiles = []string{".gitignore", ".krmignore"}
 // and what the ignore files of the folders on the way name, are left out.
 func walk(folder string, visit func(path string) error, leaveOut func(path string, err error) error) error {
 	matchers := map[string][]gitignore.IgnoreMatcher{}
+	above := matchersAbove(folder)
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil && path == folder {
 			return readable(err)
@@ -28,7 +29,7 @@ func walk(folder string, visit func(path string) error, leaveOut func(path strin
 			return leaveOut(path, err)
 		}
 		if path != folder {
-			if ignored(matchers, folder, path, entry.IsDir()) || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") {
+			if ignored(matchers, folder, path, entry.IsDir()) || ignoredAbove(above, path, entry.IsDir()) || entry.IsDir() && strings.HasPrefix(entry.Name(), ".") {
 				if entry.IsDir() {
 					return fs.SkipDir
 				}
@@ -44,6 +45,40 @@ func walk(folder string, visit func(path string) error, leaveOut func(path strin
 		}
 		return visit(path)
 	})
+}
+
+// matchersAbove are the ignore files between the top of the repository and a
+// folder in it; none outside a repository.
+func matchersAbove(folder string) []gitignore.IgnoreMatcher {
+	absolute, err := filepath.Abs(folder)
+	if err != nil || isTop(absolute) {
+		return nil
+	}
+	var list []gitignore.IgnoreMatcher
+	for at := filepath.Dir(absolute); ; at = filepath.Dir(at) {
+		list = append(list, matchersIn(at)...)
+		switch {
+		case isTop(at):
+			return list
+		case at == filepath.Dir(at):
+			return nil
+		}
+	}
+}
+
+// isTop tells whether a folder is the top of a repository, or of one of its work
+// trees.
+func isTop(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, ".git"))
+	return err == nil
+}
+
+func ignoredAbove(matchers []gitignore.IgnoreMatcher, path string, isDir bool) bool {
+	if len(matchers) == 0 {
+		return false
+	}
+	absolute, err := filepath.Abs(path)
+	return err == nil && slices.ContainsFunc(matchers, func(m gitignore.IgnoreMatcher) bool { return m.Match(absolute, isDir) })
 }
 
 func matchersIn(folder string) []gitignore.IgnoreMatcher {

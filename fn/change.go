@@ -113,15 +113,7 @@ func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []
 		return nil
 	}
 	plan := func(chosen []*finding.Finding) ([]stream.Splice, error) {
-		edits := editsOf(chosen)
-		planned, err := edit.Plan(item, edits, commentGoes(chosen, settings))
-		var refused *edit.Refused
-		if in.HostEncodes && errors.As(err, &refused) {
-			if encoded, err := edit.Encode(item, edits); err == nil {
-				return []stream.Splice{encoded}, nil
-			}
-		}
-		return planned, err
+		return in.plan(item, chosen, settings)
 	}
 	if planned, err := plan(acting); err == nil {
 		return planned
@@ -141,6 +133,20 @@ func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []
 		accepted, planned = append(accepted, group...), tried
 	}
 	return planned
+}
+
+// plan makes splices of what some findings of an item say; settings are those of
+// all its servers. Errors are edits that cannot be made safely.
+func (in Input) plan(item *stream.Item, chosen []*finding.Finding, settings []setting.Setting) ([]stream.Splice, error) {
+	edits := editsOf(chosen)
+	planned, err := edit.Plan(item, edits, commentGoes(chosen, settings))
+	var refused *edit.Refused
+	if in.HostEncodes && errors.As(err, &refused) {
+		if encoded, err := edit.Encode(item, edits); err == nil {
+			return []stream.Splice{encoded}, nil
+		}
+	}
+	return planned, err
 }
 
 func editsOf(chosen []*finding.Finding) []finding.Edit {

@@ -3,6 +3,7 @@ package fn
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -83,6 +84,40 @@ func (j *judgements) holdSources(held map[*stream.Source]string) {
 			j.servers[i].stopEdits(why)
 		}
 	}
+}
+
+// heed takes the action from the findings that a veto speaks against, and from
+// those of their group.
+func (j *judgements) heed(veto func(string, finding.Finding) string) {
+	if veto == nil {
+		return
+	}
+	for i := range j.servers {
+		s := &j.servers[i]
+		against := map[string]string{}
+		for k, f := range s.findings {
+			if f.Action == finding.None {
+				continue
+			}
+			if why := veto(s.Item.Source.Name, f); why != "" {
+				against[orGroup(f, k)] = why
+			}
+		}
+		for k := range s.findings {
+			if why := against[orGroup(s.findings[k], k)]; why != "" && s.findings[k].Action != finding.None {
+				s.stop(&s.findings[k])
+				s.findings[k].Message += " (not edited: " + why + ")"
+			}
+		}
+	}
+}
+
+// orGroup names the group of a finding, or the finding alone.
+func orGroup(f finding.Finding, index int) string {
+	if f.Group != "" {
+		return "group " + f.Group
+	}
+	return strconv.Itoa(index)
 }
 
 // holdOpen stops the edits of servers that further edits would follow without

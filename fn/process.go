@@ -4,6 +4,7 @@ package fn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -21,9 +22,19 @@ type Input struct {
 	OnlySelected bool
 	// Held says of a source why nothing in it is edited.
 	Held map[*stream.Source]string
+	// Veto says why what a finding proposes must not be done in a file of that
+	// name, empty where it may; nil forbids nothing.
+	Veto func(file string, f finding.Finding) string
+	// Place moves a finding to where its setting stands in the files that a source
+	// was made of; nil leaves it where it is.
+	Place func(*finding.Finding)
 	// HostEncodes is true where whoever reads the output encodes it anew: an
 	// item whose bytes cannot be spliced is then encoded alone.
 	HostEncodes bool
+	// WantFixes has Verify tell of each finding what Trim would write.
+	WantFixes bool
+	// Known are findings of an earlier run, which are left out of the outcome.
+	Known *report.Baseline
 }
 
 // Outcome is what one run found, and what it changes.
@@ -49,6 +60,9 @@ func Process(in Input) (*Outcome, error) {
 		return nil, err
 	case in.Mode == config.Verify:
 		done.judged.dropCoupled()
+		if in.WantFixes {
+			done.judged.showFixes(in)
+		}
 		return in.outcome(done.judged, nil), nil // the actions are what a trim does
 	}
 	return done.finish(in)
@@ -65,6 +79,7 @@ func trim(in Input, more int) (*trimmed, error) {
 	judged, err := judge(in, in.Sources, nil)
 	if err == nil {
 		judged.holdSources(in.Held)
+		judged.heed(in.Veto)
 		judged.checkKeeps(in.Configs)
 	}
 	if err != nil {
@@ -247,10 +262,17 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) *
 	var found []finding.Finding
 	var servers []report.Server
 	for _, s := range judged.servers {
-		found = append(found, s.findings...)
+		fresh := slices.Clone(s.findings)
+		if in.Place != nil {
+			for i := range fresh {
+				in.Place(&fresh[i])
+			}
+		}
+		fresh = slices.DeleteFunc(fresh, in.Known.Takes)
+		found = append(found, fresh...)
 		found = append(found, s.undecided...)
 		servers = append(servers, s.summary())
-		for _, f := range s.findings {
+		for _, f := range fresh {
 			out.Failed = out.Failed || !f.Fixed && s.config.Spec.FailOn.Fails(f.Severity)
 		}
 	}

@@ -35,12 +35,28 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 				line.Settings[problem.Setting].Held = "the parser refuses it"
 			}
 		}
+		holdKept(line, s.Wrapper, words)
 		markRead(line)
 		added := func(flag string) bool { return gathered.Adds(flag) || known.States(flag) }
 		reading.Settings = slices.Concat(line.Settings, addedSettings(line, added), variables)
 		reading.Opaque = opaque(line, gathered.Span.Exact && !fork, added)
 		reading.Refused = reading.Opaque != "" && !line.Opaque
 		return reading
+	}
+}
+
+// holdKept holds the options that a wrapper around the engine takes for itself.
+func holdKept(line argv.Line, wrapper *server.Wrapper, words []setting.Word) {
+	kept := map[string]bool{}
+	for _, word := range words {
+		if flag, _, _ := strings.Cut(word.Text, "="); wrapper.Keeps(flag) {
+			kept[word.Origin.String()] = true
+		}
+	}
+	for i := range line.Settings {
+		if kept[line.Settings[i].Origin.String()] {
+			line.Settings[i].Held = "it is an option of " + wrapper.Name
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func deprecatedFlag() rule.Rule {
 	return rule.Rule{Meta: meta, EditsEverywhere: true, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		var found []finding.Finding
 		for i, about := range r.Line.Settings {
-			if !about.Origin.Stands() {
+			if !about.Origin.Stands() || r.Wrapper.Keeps(about.Spelled) {
 				continue
 			}
 			option, ok := r.State.Engine.Option(about.Name, r.State.Release)

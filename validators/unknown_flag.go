@@ -21,6 +21,11 @@ func unknownFlag() rule.Rule {
 		for _, problem := range r.Line.Problems {
 			var says string
 			switch {
+			case problem.Kind == argv.Unknown && r.Wrapper != nil:
+				if f, ok := dropped(r, problem); ok {
+					found = append(found, f)
+				}
+				continue
 			case problem.Kind == argv.Unknown && !wasKnown(r, problem) && !adds(r, plainFlag(problem.Flag)):
 				says = unknownText(r, problem.Flag)
 			case problem.Kind == argv.Stray && fusedOption(r, problem) == "" && !followsAdded(r):
@@ -36,6 +41,19 @@ func unknownFlag() rule.Rule {
 		}
 		return found, nil
 	}}
+}
+
+// dropped is about an option that a wrapper silently drops, since neither it nor
+// the engine knows it.
+func dropped(r rule.Release, problem argv.Problem) (finding.Finding, bool) {
+	if r.Wrapper.Takes(problem.Flag) {
+		return finding.Finding{}, false
+	}
+	f, ok := refusal(r, rule.Named("inert-setting"), problem)
+	f.Action = finding.None
+	f.Message = fmt.Sprintf("%s does nothing here: %s drops what neither it nor %s knows", problem.Flag, r.Wrapper.Name, here(r))
+	f.Evidence = []finding.Evidence{{Engine: "kserve", Versions: "*", Source: r.Wrapper.Source}}
+	return f, ok
 }
 
 // wasKnown tells whether another release of the engine knows an unknown option.

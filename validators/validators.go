@@ -17,6 +17,7 @@ func All() []rule.Rule {
 		repeatedSetting(),
 		deadEnv(),
 		unexpandedValue(),
+		substitutionHazard(),
 		secretInArguments(),
 		inertSetting(),
 		restatedDefault(),

@@ -81,6 +81,8 @@ type Finding struct {
 	// Coupled is true for an edit that another one of its group calls for: by
 	// itself the setting is in order.
 	Coupled bool
+	// Fix is what the edit would write into the file; only where it is asked for.
+	Fix []Replacement
 	// Tier is the cache tier that wants a job to prune it; nil elsewhere.
 	Tier *Tier
 
@@ -91,6 +93,16 @@ type Finding struct {
 	// FileIndex is the position of the object's document in its file, as kpt
 	// counts (from 0).
 	FileIndex int
+}
+
+// Point is a place in a file: line and column in characters, both from 1.
+type Point struct{ Line, Column int }
+
+// Replacement is text of a file that an edit replaces; To is the first character
+// that stays.
+type Replacement struct {
+	From, To Point
+	Text     string
 }
 
 // Edit is one change to one node of one object.

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
 )
 
 // Report is what one run has to say.
@@ -115,31 +116,10 @@ const Hidden = "(hidden)"
 
 // shown returns the value of a setting, or that it is hidden.
 func shown(setting, value string) string {
-	if value != "" && isSecret(setting) {
+	if value != "" && rule.IsSecret(setting, value) {
 		return Hidden
 	}
 	return value
-}
-
-// isSecret tells from the name of a setting that its value may be a key or a
-// token. Counters such as env/MAX_TOKENS are none.
-func isSecret(setting string) bool {
-	switch setting {
-	case "--api-key", "--admin-api-key", "--hf-token", "--ssl-keyfile-password":
-		return true
-	}
-	name, isEnv := strings.CutPrefix(setting, "env/")
-	if !isEnv {
-		return strings.HasSuffix(setting, "-password") || strings.HasSuffix(setting, "-secret")
-	}
-	for word := range strings.FieldsFuncSeq(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }) {
-		for _, secret := range []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"} {
-			if strings.HasSuffix(word, secret) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // oneLine turns line breaks and tabs into single blanks.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
 )
 
 // Style says how text is printed.
@@ -17,7 +18,14 @@ type Style struct {
 	Terminal bool
 	// Color uses ANSI colours; it needs Terminal. The caller respects NO_COLOR.
 	Color bool
+	// Lines gives the text of a line of an input file, to show where a finding
+	// stands; nil shows none.
+	Lines Lines
 }
+
+// Lines gives a line of a file, counted from 1, without its end; empty where it
+// is not known.
+type Lines func(file string, line int) string
 
 // WriteText prints the findings in their order: without a terminal as
 // FILE:LINE:COL: SEVERITY RULE: MESSAGE. It returns the error of the writer.
@@ -145,6 +153,7 @@ func writeGrouped(b *bytes.Buffer, r Report, style Style) {
 		where := fmt.Sprintf("%d:%d", f.Line, f.Column)
 		severity := fmt.Sprintf("%-7s", f.Severity)
 		fmt.Fprintf(b, "  %8s  %s  %s: %s\n", where, style.paint(colors[f.Severity], severity), style.paint(bold, f.Rule), oneLine(f.Message))
+		style.excerpt(b, f)
 		if why := proof(f); why != "" {
 			fmt.Fprintf(b, "            %s\n", style.paint(faint, strings.Trim(why, " []")))
 		}
@@ -156,6 +165,32 @@ func writeGrouped(b *bytes.Buffer, r Report, style Style) {
 		fmt.Fprintln(b, style.paint(faint, line))
 	}
 	fmt.Fprintln(b, closing(r.Summary()))
+}
+
+// widest is how much of a line an excerpt shows, in characters.
+const widest = 100
+
+// excerpt shows the line a finding stands in, with a caret under its place. A
+// line that may hold a secret is not shown.
+func (s Style) excerpt(b *bytes.Buffer, f finding.Finding) {
+	if s.Lines == nil || f.Line == 0 {
+		return
+	}
+	line := []rune(strings.ReplaceAll(strings.TrimRight(s.Lines(f.File, f.Line), "\r"), "\t", " "))
+	at := f.Column - 1
+	if at < 0 || at >= len(line) || givesAway(string(line)) {
+		return
+	}
+	from := max(0, at-widest/2)
+	shown := line[from:min(len(line), from+widest)]
+	fmt.Fprintf(b, "            %s\n", s.paint(faint, "| "+printable(string(shown))))
+	fmt.Fprintf(b, "            %s\n", s.paint(faint, "| ")+strings.Repeat(" ", at-from)+s.paint(bold, "^"))
+}
+
+// givesAway tells whether a word of a line is, or names, a secret.
+func givesAway(line string) bool {
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"',:={}[]()", r) })
+	return rule.IsSecret("", line) || slices.ContainsFunc(words, func(word string) bool { return rule.IsSecret(word, word) })
 }
 
 // skippedLines says once for each set of missing facts which rules wait for it.

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	secretName = regexp.MustCompile(`(^|_)(API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|AUTH_KEY|TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?)$`)
+	secretName = regexp.MustCompile(`(API_?KEY|(^|_)(ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|AUTH_KEY|TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?))(_[0-9]+)?$`)
 	// secretText are the forms of well-known tokens, and a password in a URL.
 	secretText = regexp.MustCompile(`\b(hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16}|nvapi-[A-Za-z0-9_-]{20,})\b|://[^/\s:@]*:[^/\s:@]+@`)
 	// noSecret are texts that people write where no secret is needed.

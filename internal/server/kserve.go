@@ -54,7 +54,7 @@ func kserveSeats(base seat, root *yaml.Node, runtimes *runtimeIndex) ([]seat, er
 // python/huggingfaceserver/huggingfaceserver/__main__.py.
 func (h *hint) huggingface(predictor *yaml.Node, name string) {
 	h.engine, h.mode, h.knows = "vllm", "api", []string{anyOption}
-	h.direct = known(false)
+	h.direct, h.wrapper = known(false), huggingfaceServer
 	operator := setting.Origin{Kind: setting.Operator, Name: "kserve"}
 	h.before = []setting.Word{{Text: "--model_name=" + name, Origin: operator}}
 	for _, size := range []struct{ field, flag string }{

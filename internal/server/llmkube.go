@@ -26,7 +26,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 	path := setting.Path{"spec"}
 	spec := at(root, "spec")
 	name := text(at(spec, "runtime"))
-	service := llmkube{typed: typed{operator: table.Name, runtime: table.Runtimes[name], spec: spec, path: path}}
+	service := llmkube{typed: typed{operator: table.Name, runtime: table.Runtimes[name], spec: spec, path: path, mode: llmkubeMode(spec)}}
 	if service.runtime == nil {
 		return nil, nil
 	}
@@ -34,13 +34,17 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 	if service.command, ok = words(at(spec, "command"), path.Join("command")); !ok {
 		return nil, nil
 	}
-	if service.extra, ok = words(at(spec, "extraArgs"), path.Join("extraArgs")); !ok {
+	list := orElse(service.runtime.List, "extraArgs")
+	if service.extra, ok = words(at(spec, list), path.Join(list)); !ok {
 		return nil, nil
 	}
 	modelRef := text(at(spec, "modelRef"))
 	model, err := models.find(modelRef, object.Namespace)
 	if err != nil {
 		return nil, err
+	}
+	if text(at(model, "spec", "hardware", "accelerator")) == "metal" {
+		return nil, nil
 	}
 	service.model = model
 	service.typed.fill = service.fill
@@ -57,12 +61,15 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		OwnShm:        true,
 		Node:          nodeLabels(spec),
 		Operator:      table.Name, ModelSource: text(at(model, "spec", "source")),
-		Labels:       stringMap(at(root, "metadata", "labels")),
-		Annotations:  stringMap(at(root, "metadata", "annotations")),
-		ServiceLinks: known(false), // the operator writes it, from v0.7.3
-		commandLine:  service.commandLine,
+		Labels:      stringMap(at(root, "metadata", "labels")),
+		Annotations: stringMap(at(root, "metadata", "annotations")),
+		Unread:      table.unreadFields(name, spec, path),
+		commandLine: service.commandLine,
 	}
-	if len(service.command) > 0 {
+	if name != "generic" {
+		server.ServiceLinks = known(false) // the operator writes it, from v0.7.3
+	}
+	if len(service.command) > 0 || service.runtime.Engine == "" {
 		// The user's command replaces the operator's; the arguments stay.
 		program, found := service.program(nil)
 		if !found {
@@ -79,8 +86,8 @@ func llmkubeLeft(root *yaml.Node) string {
 	switch name := text(at(root, "spec", "runtime")); name {
 	case "":
 		return "the runtime is llamacpp where none is named"
-	case "vllm", "sglang":
-		return "its command is a script or starts no engine, or a list in it has the wrong type"
+	case "vllm", "sglang", "generic":
+		return "its command is a script or starts no engine, a list in it has the wrong type, or the agent for macOS runs it"
 	default:
 		return "the runtime " + name + " is neither vllm nor sglang"
 	}
@@ -99,7 +106,12 @@ func (l *llmkube) commandLine(gpuCount *int64) []setting.Word {
 // arguments behind it.
 func (l *llmkube) program(gpuCount *int64) (program, bool) {
 	if len(l.command) == 0 {
-		return program{}, false
+		if l.runtime.Engine != "" {
+			return program{}, false
+		}
+		started, why := seat{}.entryPointOf(text(at(l.spec, "image")), l.extra)
+		started.variables = env(at(l.spec, "env"), l.path.Join("env"))
+		return started, why == ""
 	}
 	line := append(l.command[:len(l.command):len(l.command)], l.typed.words(gpuCount)...)
 	variables := env(at(l.spec, "env"), l.path.Join("env"))
@@ -113,6 +125,36 @@ func (l *llmkube) program(gpuCount *int64) (program, bool) {
 		return program{}, false
 	}
 	return programs[0], true
+}
+
+// llmkubeMode is what a service is for: as it says, else as the operator infers
+// it from the arguments and the path (controller/runtime_args.go,
+// resolveServingMode).
+func llmkubeMode(spec *yaml.Node) string {
+	if mode := text(at(spec, "mode")); mode != "" {
+		return mode
+	}
+	has := func(flag string) bool {
+		for _, list := range []string{"extraArgs", "args"} {
+			given, _ := words(at(spec, list), nil)
+			if (&typed{extra: given}).extraHolds(flag) {
+				return true
+			}
+		}
+		return false
+	}
+	path := text(at(spec, "endpoint", "path"))
+	switch {
+	case has("--reranking"):
+		return "rerank"
+	case has("--embedding"), has("--embeddings"):
+		return "embedding"
+	case strings.Contains(path, "/rerank"):
+		return "rerank"
+	case strings.Contains(path, "/embeddings"):
+		return "embedding"
+	}
+	return "chat"
 }
 
 // fill is what the operator writes by itself where a row names it.

@@ -16,6 +16,8 @@ type operator struct {
 	APIGroup string              `yaml:"apiGroup"`
 	Kind     string              `yaml:"kind"`
 	Runtimes map[string]*runtime `yaml:"runtimes"`
+	// Unread are the fields that the operator makes nothing of.
+	Unread []unread `yaml:"unread"`
 
 	// Where the parts of a server stand in the object; engines/operators/
 	// vllmruntime.yaml explains them. LLMKube's are in the code.
@@ -50,6 +52,7 @@ func (p *patterns) UnmarshalYAML(node *yaml.Node) error {
 }
 
 type runtime struct {
+	// Engine is empty where the image and the arguments tell it.
 	Engine string `yaml:"engine"`
 	Mode   string `yaml:"mode"`
 	Port   int64  `yaml:"port"`
@@ -57,6 +60,10 @@ type runtime struct {
 	// the runtime, so no entrypoint of the image runs.
 	StartsEngine bool  `yaml:"startsEngine"`
 	Rows         []row `yaml:"rows"`
+	// List is the field with the user's own words, where it is not extraArgs.
+	List string `yaml:"list"`
+	// Source is where the rows stand in the operator's own tree.
+	Source string `yaml:"source"`
 }
 
 // row is one argument; engines/operators/llmkube.yaml explains the fields.
@@ -71,6 +78,7 @@ type row struct {
 	All         []string `yaml:"all"`
 	List        bool     `yaml:"list"`
 	Args        bool     `yaml:"args"`
+	Mode        string   `yaml:"mode"`
 }
 
 func (o *operator) owns(object finding.Object) bool {

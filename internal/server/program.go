@@ -2,6 +2,7 @@ package server
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -17,6 +18,8 @@ type program struct {
 	arguments []setting.Word
 	// knows are patterns of options that a wrapper around the engine adds.
 	knows []string
+	// wrapper is the program around the engine that passes over what neither knows.
+	wrapper *Wrapper
 	// variables are those of its process, reads those that a script around it
 	// reads.
 	variables []Variable
@@ -30,6 +33,53 @@ type entryPoint struct {
 	// wrapper is true for a program with options of its own in front of the
 	// engine's: one the engine does not know may be the wrapper's.
 	wrapper bool
+	// ignores is that program where it passes over what neither knows.
+	ignores *Wrapper
+}
+
+// Wrapper is a program that reads options of its own, hands the engine's on and
+// silently drops those that neither knows.
+type Wrapper struct {
+	Name string
+	// Options are its own, with dashes.
+	Options []string
+	// HandsOn are those of its own that the engine gets as well.
+	HandsOn []string
+	// Source is where its parser stands.
+	Source string
+}
+
+// Takes tells whether an option is the wrapper's own; its parser takes dashes
+// and underscores alike.
+func (w *Wrapper) Takes(flag string) bool {
+	return slices.Contains(w.Options, strings.ReplaceAll(flag, "_", "-"))
+}
+
+// Keeps tells whether an option of the wrapper's own is not handed on to the
+// engine.
+func (w *Wrapper) Keeps(flag string) bool {
+	return w != nil && w.Takes(flag) && !slices.Contains(w.HandsOn, strings.ReplaceAll(flag, "_", "-"))
+}
+
+// huggingfaceServer is KServe's own server around vLLM.
+//
+// Source: kserve v0.20, python/huggingfaceserver/huggingfaceserver/__main__.py,
+// parse_known_args; python/kserve/kserve/model_server.py for the common options.
+var huggingfaceServer = &Wrapper{
+	Name: "KServe's huggingfaceserver",
+	Options: []string{
+		"--model-dir", "--model-id", "--model-revision", "--tokenizer-revision", "--max-length", "--max-model-len",
+		"--disable-lower-case", "--disable-special-tokens", "--trust-remote-code", "--tensor-input-names", "--backend",
+		"--return-token-type-ids", "--return-offsets-mapping", "--return-probabilities", "--return-raw-logits",
+		"--disable-log-requests", "--task", "--max-log-len", "--dtype",
+		"--access-log-format", "--configure-logging", "--enable-docs-url", "--enable-grpc", "--enable-latency-logging",
+		"--enable-predictor-health-check", "--event-loop", "--grpc-max-receive-message-length",
+		"--grpc-max-send-message-length", "--grpc-port", "--http-port", "--log-config-file", "--max-asyncio-workers",
+		"--max-threads", "--model-name", "--predictor-host", "--predictor-protocol", "--predictor-request-retries",
+		"--predictor-request-timeout-seconds", "--predictor-use-ssl", "--protocol", "--timeout-keep-alive", "--workers",
+	},
+	HandsOn: []string{"--tokenizer-revision", "--max-model-len", "--trust-remote-code", "--dtype"},
+	Source:  "kserve python/huggingfaceserver/huggingfaceserver/__main__.py, parse_known_args",
 }
 
 // entryPoints: SGLang's launch_server and the serve command of its CLI (from
@@ -45,7 +95,7 @@ var entryPoints = []entryPoint{
 	{words: []string{"vllm", "serve"}, engine: "vllm", mode: "serve"},
 	{words: []string{"-m", "dynamo.vllm"}, engine: "vllm", mode: "api", wrapper: true},
 	{words: []string{"-m", "dynamo.sglang"}, engine: "sglang", mode: "launch", wrapper: true},
-	{words: []string{"-m", "huggingfaceserver"}, engine: "vllm", mode: "api", wrapper: true},
+	{words: []string{"-m", "huggingfaceserver"}, engine: "vllm", mode: "api", wrapper: true, ignores: huggingfaceServer},
 }
 
 // anyOption is the pattern of a wrapper's options: which it has depends on its
@@ -63,6 +113,7 @@ func findProgram(line []setting.Word) (program, bool) {
 				engine: entry.engine, mode: entry.mode,
 				direct:    known(startsEngine(line[:start]) && !entry.wrapper),
 				arguments: line[start+len(entry.words):],
+				wrapper:   entry.ignores,
 			}
 			if entry.wrapper {
 				found.knows = []string{anyOption}
@@ -138,7 +189,7 @@ func (s seat) program(image string, line, command, args []setting.Word) (program
 	}
 	if s.hint.engine != "" {
 		return program{
-			engine: s.hint.engine, mode: s.hint.mode, direct: s.hint.direct, knows: s.hint.knows,
+			engine: s.hint.engine, mode: s.hint.mode, direct: s.hint.direct, knows: s.hint.knows, wrapper: s.hint.wrapper,
 			arguments: append(s.hint.before[:len(s.hint.before):len(s.hint.before)], args...),
 		}, ""
 	}

@@ -56,7 +56,8 @@ type hint struct {
 	// direct is whether the engine is started without a script in front.
 	direct *bool
 	// knows are the options of a wrapper around the engine.
-	knows []string
+	knows   []string
+	wrapper *Wrapper
 	// evaluated is true where a shell reads the container's arguments once more.
 	evaluated bool
 }
@@ -120,7 +121,7 @@ func (s seat) server(image string, started program, envPath setting.Path) *Serve
 		OwnShm:       image != "" && s.hint.operator == "" && text(at(s.podSpec, "hostIPC")) != "true",
 		ServiceLinks: boolean(at(s.podSpec, "enableServiceLinks")),
 		Labels:       s.labels, Annotations: s.annotations,
-		Operator: s.hint.operator, ModelSource: model, Knows: started.knows,
+		Operator: s.hint.operator, ModelSource: model, Knows: started.knows, Wrapper: started.wrapper,
 		commandLine: func(*int64) []setting.Word { return started.arguments },
 	}
 }

@@ -57,8 +57,13 @@ type Server struct {
 	// ModelSource names the checkpoint: hf://org/name@revision, org/name, a path.
 	// Empty where nothing names it, or only a variable does.
 	ModelSource string
+	// Unread are the fields of a custom resource that the operator makes nothing of.
+	Unread []UnreadField
 	// Knows are patterns of options that a wrapper around the engine adds.
 	Knows []string
+	// Wrapper is the program around the engine that drops what neither knows; nil
+	// where there is none.
+	Wrapper *Wrapper
 
 	Mounts []Mount
 	Pod    Pod
@@ -74,6 +79,7 @@ type Server struct {
 	Labels      map[string]string
 	Annotations map[string]string
 
+	flux        []FluxBuild
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
 }
@@ -177,7 +183,12 @@ func (in *input) complete(servers []*Server) error {
 	if err != nil {
 		return err
 	}
+	substituting, err := fluxBuilds(in.items)
+	if err != nil {
+		return err
+	}
 	for _, s := range servers {
+		s.flux = substituting
 		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
 	}
 	return nil
@@ -218,6 +229,9 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(seats) == 0 {
+		return nil, unplaced(item, root, object), nil
+	}
 	for _, seat := range seats {
 		found, why := seat.servers()
 		if len(found) == 0 {
@@ -237,6 +251,10 @@ func objectOf(root *yaml.Node) finding.Object {
 		Name:       text(at(root, "metadata", "name")),
 	}
 }
+
+// ObjectIn reads the identity of an object from its root; missing parts stay
+// empty.
+func ObjectIn(root *yaml.Node) finding.Object { return objectOf(root) }
 
 // ObjectOf reads the identity of the object an item holds; empty for an item
 // that is no object. Errors are those of decoding the item.

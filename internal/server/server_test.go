@@ -78,6 +78,12 @@ func TestLLMKubeArgumentsStandInTheOperatorsOrder(t *testing.T) {
 `, "?hf://org/name --port 8000 --host :: --dtype auto --gpu-memory-utilization 0.9 --max-num-seqs 8"},
 		{"list field", "1", "  runtime: sglang\n  sglangConfig: {loraTargetModules: [q_proj, k_proj]}\n",
 			"--model-path ?hf://org/name --port 30000 --enable-metrics --host :: --served-model-name m --lora-target-modules q_proj k_proj"},
+		{"adapters of both fields behind one flag", "1", "  runtime: sglang\n  sglangConfig: {loraAdapters: [{name: a, path: /l/a}], loraModules: [b=/l/b]}\n",
+			"--model-path ?hf://org/name --port 30000 --enable-metrics --host :: --served-model-name m --lora-paths a=/l/a b=/l/b"},
+		{"embeddings by the path that is served", "1", "  runtime: sglang\n  endpoint: {path: /v1/embeddings, port: 1}\n",
+			"--model-path ?hf://org/name --port 1 --enable-metrics --host :: --served-model-name m --is-embedding"},
+		{"generic passes on args alone", "1", "  runtime: generic\n  image: vllm/vllm-openai:v0.11.0\n  args: [--seed, \"1\"]\n  extraArgs: [--x]\n  vllmConfig: {maxModelLen: 8}\n",
+			"--seed 1"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,6 +91,37 @@ func TestLLMKubeArgumentsStandInTheOperatorsOrder(t *testing.T) {
 			require.Len(t, found, 1)
 			require.NotNil(t, found[0].GPUs.Count)
 			require.Equal(t, c.want, line(found[0], found[0].GPUs.Count))
+		})
+	}
+}
+
+func TestLLMKubeLeavesWhatTheAgentForMacOSRuns(t *testing.T) {
+	metal := strings.Replace(model, "hardware: {", "hardware: {accelerator: metal, ", 1)
+	require.Empty(t, find(t, strings.ReplaceAll(metal, "GPUS", "1")+service("  runtime: vllm\n")))
+}
+
+func TestLLMKubeFieldsThatBecomeNothing(t *testing.T) {
+	cases := []struct{ name, spec, want string }{
+		{"of another runtime", "  runtime: vllm\n  contextSize: 1\n  jinja: true\n  sglangConfig: {contextLength: 8}\n", "spec.contextSize spec.jinja spec.sglangConfig"},
+		{"a limit that vLLM has", "  runtime: vllm\n  parallelSlots: 4\n", ""},
+		{"and SGLang has not", "  runtime: sglang\n  parallelSlots: 4\n", "spec.parallelSlots"},
+		{"switches off", "  runtime: vllm\n  vllmConfig: {enablePrefixCaching: false, enableExpertParallel: true}\n", "--enable-prefix-caching"},
+		{"arguments of the generic runtime", "  runtime: sglang\n  args: [--foo]\n  resources: {gpuMemory: 8Gi}\n", "spec.resources.gpuMemory spec.args"},
+		{"arguments that tell the mode", "  runtime: sglang\n  args: [--embedding]\n", ""},
+		{"extra arguments of the generic runtime", "  runtime: generic\n  image: vllm/vllm-openai:v0.11.0\n  args: [--seed=1]\n  extraArgs: [--foo]\n", "spec.extraArgs"},
+		{"empty", "  runtime: vllm\n  contextSize:\n", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			found := find(t, strings.ReplaceAll(model, "GPUS", "1")+service(c.spec))
+			require.Len(t, found, 1)
+			var names []string
+			for _, field := range found[0].Unread {
+				names = append(names, field.Name)
+				require.NotEmpty(t, field.Why)
+				require.NotEmpty(t, field.Source)
+			}
+			require.Equal(t, c.want, strings.Join(names, " "))
 		})
 	}
 }

@@ -18,6 +18,8 @@ type typed struct {
 	path     setting.Path
 	// extra are the words the user adds, behind those of the rows.
 	extra []setting.Word
+	// mode is what the object serves: chat, embedding or rerank.
+	mode string
 	// fill is what the operator writes for a name in braces.
 	fill func(name string) setting.Word
 }
@@ -39,7 +41,7 @@ func (t *typed) words(gpuCount *int64) []setting.Word {
 }
 
 func (t *typed) rowWords(r row, gpuCount *int64) []setting.Word {
-	if r.Unless != "" && t.extraHolds(r.Unless) {
+	if r.Unless != "" && t.extraHolds(r.Unless) || r.Mode != "" && r.Mode != t.mode {
 		return nil
 	}
 	for _, required := range r.All {
@@ -57,6 +59,8 @@ func (t *typed) rowWords(r row, gpuCount *int64) []setting.Word {
 		return t.operatorWords(r)
 	case r.When == "switch":
 		return t.switchWords(r)
+	case r.List:
+		return t.listWords(r)
 	}
 	for _, name := range r.Fields {
 		node, path := field(t.spec, t.path, name)
@@ -88,16 +92,6 @@ func fieldWords(r row, node *yaml.Node, path setting.Path) ([]setting.Word, bool
 	word := func(t string) setting.Word {
 		return setting.Word{Text: t, Unknown: decidedElsewhere(t), Origin: origin}
 	}
-	if r.List {
-		if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
-			return nil, false
-		}
-		list := []setting.Word{word(r.Flag)}
-		for _, element := range node.Content {
-			list = append(list, word(text(element)))
-		}
-		return list, true
-	}
 	v := text(node)
 	if v == "" {
 		return nil, false
@@ -119,6 +113,30 @@ func fieldWords(r row, node *yaml.Node, path setting.Path) ([]setting.Word, bool
 		}
 	}
 	return []setting.Word{word(r.Flag), word(v)}, true
+}
+
+// listWords writes the elements of all lists behind the flag.
+func (t *typed) listWords(r row) []setting.Word {
+	var list []setting.Word
+	for _, name := range r.Fields {
+		node, path := field(t.spec, t.path, name)
+		if node == nil || node.Kind != yaml.SequenceNode || len(node.Content) == 0 {
+			continue
+		}
+		origin := setting.Origin{Kind: setting.Field, Path: path}
+		if list == nil {
+			list = []setting.Word{{Text: r.Flag, Origin: origin}}
+		}
+		for _, element := range node.Content {
+			entry := resolve(element)
+			written := text(entry)
+			if entry.Kind == yaml.MappingNode {
+				written = text(at(entry, "name")) + "=" + text(at(entry, "path"))
+			}
+			list = append(list, setting.Word{Text: written, Unknown: decidedElsewhere(written), Origin: origin})
+		}
+	}
+	return list
 }
 
 // switchWords writes a switch in its one or its other form, also where no field
