@@ -29,6 +29,7 @@ func All() []rule.Rule {
 		oversizedPool(),
 		slowCacheLookup(),
 		unprunedCache(),
+		unversionedCache(),
 		factsDisagree(),
 		unknownVersion(),
 	}

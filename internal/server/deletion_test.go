@@ -46,7 +46,7 @@ func TestDeletion(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			user := VolumeUser{Command: test.command, Env: []Variable{{Name: "ROOT", Value: "/env"}, {Name: "HIDDEN", Unknown: true}}}
-			require.Equal(t, Deletion{test.want, test.unclear}, user.Deletion())
+			require.Equal(t, Deletion{Targets: test.want, Unclear: test.unclear}, user.Deletion())
 		})
 	}
 }

@@ -76,6 +76,7 @@ type Server struct {
 
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
+	items       []*stream.Item
 }
 
 // GPUs is what one replica of the server asks for.
@@ -178,7 +179,7 @@ func (in *input) complete(servers []*Server) error {
 		return err
 	}
 	for _, s := range servers {
-		s.VolumeUsers, s.Services, s.configMaps = users, addressed, configMaps{in.items}
+		s.VolumeUsers, s.Services, s.configMaps, s.items = users, addressed, configMaps{in.items}, in.items
 	}
 	return nil
 }
