@@ -80,6 +80,9 @@ func (c cacheTier) unpruned(r rule.Release, meta rule.Meta, tier *finding.Tier) 
 			f.Message += "; " + path.Base(c.directory) + " itself grows too, for " + c.why
 		}
 	}
+	if perToken, known, _ := r.State.Derived("file_per_token"); known && perToken == true && c.fact.Tier.Name == "hicache" {
+		f.Message += "; with page size 1 it writes a file for each token"
+	}
 	return f
 }
 

@@ -30,6 +30,7 @@ func All() []rule.Rule {
 		slowCacheLookup(),
 		unprunedCache(),
 		unversionedCache(),
+		volumeTooSmall(),
 		factsDisagree(),
 		unknownVersion(),
 	}
