@@ -96,7 +96,8 @@ func generationName(r rule.Release, lacks []string) (string, bool) {
 			}
 		default:
 			if value, known, _ := r.State.Value(lacked); r.State.Given(lacked) && known && value != "auto" && value != nil {
-				parts = append(parts, strings.ReplaceAll(lacked, "_size", "")+fmt.Sprint(value))
+				word, _, _ := strings.Cut(lacked, "_")
+				parts = append(parts, word+fmt.Sprint(value))
 			}
 		}
 	}
