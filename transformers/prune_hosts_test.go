@@ -120,10 +120,10 @@ func command(t *testing.T, job transformers.PruneJob, host func(*testing.T, stri
 
 // TestNoHostChangesTheScript compares what kubelet starts behind every host.
 func TestNoHostChangesTheScript(t *testing.T) {
-	for _, c := range pruneCases {
+	for _, c := range allPruneCases() {
 		job := c.job(volume{t, "/cache"})
 		plain := command(t, job, hosts["no Flux"], "/bin")
-		require.Contains(t, plain.Args[2], "any() {")
+		require.Contains(t, plain.Args[2], "say() {")
 		for host, reads := range hosts {
 			got := command(t, job, reads, "/bin")
 			require.Equal(t, plain.Args, got.Args, "%s: %s", c.name, host)

@@ -159,12 +159,14 @@ func TestPruneCronJobActsAsTheServer(t *testing.T) {
 }
 
 func TestPruneScriptUsesOnlySafeForms(t *testing.T) {
-	script, err := os.ReadFile("prune.sh")
-	require.NoError(t, err)
-	for _, form := range []string{"${", "$$", "\t"} {
-		require.NotContains(t, string(script), form)
+	for _, name := range []string{"prune.sh", "prune-flat.sh"} {
+		script, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, form := range []string{"${", "$$", "\t"} {
+			require.NotContains(t, string(script), form, name)
+		}
+		require.NotRegexp(t, `\$\([A-Za-z_][-A-Za-z0-9_.]*\)`, string(script), "kubelet may replace it")
 	}
-	require.NotRegexp(t, `\$\([A-Za-z_][-A-Za-z0-9_.]*\)`, string(script), "kubelet may replace it")
 }
 
 func TestPruneCronJobRefuses(t *testing.T) {
