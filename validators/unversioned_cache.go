@@ -140,18 +140,21 @@ func revisionOf(r rule.Release) string {
 }
 
 // versionsOf are the texts by which a directory's name may tell the image and the
-// weights of a server.
+// weights of a server; hashes as short as people write them.
 func versionsOf(r rule.Release) []string {
 	_, tag, digest := catalogue.SplitImage(r.Image)
 	_, digest, _ = strings.Cut(digest, ":")
-	return []string{tag, short(digest), short(revisionOf(r))}
+	return []string{tag, leading(digest, 7), leading(revisionOf(r), 7)}
 }
 
 // short is the beginning of a hash; other text is left whole.
-func short(text string) string {
-	const enough = 8
-	if len(text) >= 40 && strings.Trim(text, "0123456789abcdef") == "" {
-		return text[:enough]
+func short(text string) string { return leading(text, 8) }
+
+// leading is so much of a hash; other text is left whole.
+func leading(text string, digits int) string {
+	const sha1 = 40
+	if len(text) >= sha1 && strings.Trim(text, "0123456789abcdef") == "" {
+		return text[:digits]
 	}
 	return text
 }
