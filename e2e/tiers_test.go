@@ -178,8 +178,10 @@ func TestUnversionedCacheFollowsTheImage(t *testing.T) {
 	require.Contains(t, bumped, "value: /pages/gen-v0.5.16-99999999-9216db57-kvfp8_e4m3\n")
 	require.Equal(t, "/gen-v0.5.16-99999999-9216db57-kvfp8_e4m3/", pruneJobs(t, bumped)[0].env("KEEP"))
 
-	_, _, found = trimFile(t, strings.Replace(server, "value: /pages\n", "value: /pages/img-0123456\n", 1), spec)
-	require.Empty(t, findingsOf(found, "unversioned-cache"), "a name of the user's own that tells the image")
+	for _, own := range []string{"img-0123456", "v0.5.16_awq", "gen3", "${GENERATION}"} {
+		_, _, found = trimFile(t, strings.Replace(server, "value: /pages\n", "value: /pages/"+own+"\n", 1), spec)
+		require.Empty(t, findingsOf(found, "unversioned-cache"), "a name of the user's own: %s", own)
+	}
 }
 
 // oneJobAfter trims a manifest and asserts that a second run changes nothing.

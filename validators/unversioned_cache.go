@@ -50,7 +50,7 @@ func (c cacheTier) unversioned(r rule.Release, meta rule.Meta) *finding.Finding 
 	case ours:
 		f.Proposed = path.Join(path.Dir(c.directory), named)
 		f.Message = fmt.Sprintf("%s: %s is not the name of this image, these weights and settings", c.about.Name, base)
-	case namesVersion(r, strings.Trim(c.mount.SubPath, "/")) || c.versioned(r) != "":
+	case namesVersion(r, strings.Trim(c.mount.SubPath, "/")) || c.versioned(r) != "" || counted.MatchString(base):
 		return nil
 	default:
 		f.Message = fmt.Sprintf("%s: %s outlives its image and its weights, and the names of the pages hold none of %s: after a change of one the old pages are served as new ones",
@@ -68,6 +68,9 @@ func (c cacheTier) unversioned(r rule.Release, meta rule.Meta) *finding.Finding 
 	}
 	return &f
 }
+
+// counted is a name with a number that somebody counts up: gen1, chat-2.
+var counted = regexp.MustCompile(`[0-9]$`)
 
 // lacking writes what the names of pages do not hold, for people.
 func lacking(names []string) string {
