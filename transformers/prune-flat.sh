@@ -8,30 +8,8 @@
 # with a slash before, between and behind them, that nothing is removed from.
 # No list of files is held: ages are counted, then find removes by age.
 # kubelet and Flux read this text too: it uses only forms they leave alone.
-set -uf
 youngest=10
 
-# say WHAT NAME: one line for each name, control characters as "?".
-say() {
-  shown="$2"
-  case "$shown" in
-    *[[:cntrl:]]*) shown="$(printf %s "$2" | tr '\001-\037\177' '?')" ;;
-  esac
-  printf '%s: %s\n' "$1" "$shown"
-}
-
-if [ ! -d "$PARENT" ]; then
-  say "nothing to do: no such directory" "$PARENT"
-  exit 0
-fi
-{ cd -P "$MOUNT" && root="$PWD" && cd -P "$PARENT" && [ -r . ]; } 2>/dev/null || {
-  say "failed: cannot be read" "$PARENT"
-  exit 1
-}
-case "$PWD/" in
-  "$root"/*) ;;
-  *) say "nothing to do: a link leads out of the volume" "$PARENT"; exit 0 ;;
-esac
 here="$(stat -c %d .)"
 
 # each COMMAND: runs it for every directory that may hold pages, in $in. find's

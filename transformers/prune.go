@@ -110,10 +110,13 @@ type PruneJob struct {
 }
 
 var (
+	// The script of a job is what goes to the volume, and then what prunes there.
+	//go:embed prune-volume.sh
+	volumeScript string
 	//go:embed prune.sh
-	pruneScript string
+	generationsScript string
 	//go:embed prune-flat.sh
-	pruneFlatScript string
+	flatScript string
 	//go:embed prune.yaml.tmpl
 	pruneYAML string
 )
@@ -157,11 +160,11 @@ func PruneCronJob(job PruneJob) (string, error) {
 		Server:   strings.Trim(job.Owner.Kind+" "+job.Owner.Name, " "),
 		Rollback: "a rollback to a generation that was last written more than " + span(minutes) + " ago starts cold: this job has removed it",
 		Env:      job.env(minutes),
-		Script:   indent(pruneScript, 18),
+		Script:   indent(volumeScript+generationsScript, 18),
 	}
 	if job.Flat {
 		view.Rollback = "a page that was last written more than " + span(minutes) + " ago is computed anew: this job has removed it"
-		view.Script = indent(pruneFlatScript, 18)
+		view.Script = indent(volumeScript+flatScript, 18)
 	}
 	view.Keeps, view.Reserves = recordOf(job.KeptBy), recordOf(job.ReservedBy)
 	view.Schedule = cmp.Or(job.Schedule, PruneSchedule)

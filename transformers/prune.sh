@@ -7,18 +7,8 @@
 # of names with a slash before, between and behind them. A generation that this
 # job has begun to remove bears $begun, so that the next run finishes it.
 # kubelet and Flux read this text too: it uses only forms they leave alone.
-set -uf
 IFS=' '
 begun=.trimtab-removes
-
-# say WHAT NAME: one line for each name, control characters as "?".
-say() {
-  shown="$2"
-  case "$shown" in
-    *[[:cntrl:]]*) shown="$(printf %s "$2" | tr '\001-\037\177' '?')" ;;
-  esac
-  printf '%s: %s\n' "$1" "$shown"
-}
 
 # any PATH TEST...: whether find finds anything; it stops at the first.
 # shellcheck disable=SC2034
@@ -124,18 +114,6 @@ resumed() {
   prune "$1"
 }
 
-if [ ! -d "$PARENT" ]; then
-  say "nothing to do: no such directory" "$PARENT"
-  exit 0
-fi
-{ cd -P "$MOUNT" && root="$PWD" && cd -P "$PARENT" && [ -r . ]; } 2>/dev/null || {
-  say "failed: cannot be read" "$PARENT"
-  exit 1
-}
-case "$PWD/" in
-  "$root"/*) ;;
-  *) say "nothing to do: a link leads out of the volume" "$PARENT"; exit 0 ;;
-esac
 # Directories that are other file systems; nearly always none.
 device="$(stat -c %d .)"
 mounts="$(find . -mindepth 1 -maxdepth 1 -type d -exec stat -c %d {} + 2>/dev/null | grep -cvx "$device")"

@@ -8,21 +8,42 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/trimtab/trimtab/transformers"
 )
 
-// TestPruneScriptsAreClean lints the scripts as they stand, with the dialect
-// that is nearest to busybox's shell.
+// scripts are the texts of all scripts.
+func scripts(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("*.sh")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	texts := map[string]string{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		texts[name] = string(text)
+	}
+	return texts
+}
+
+// TestPruneScriptsAreClean lints the scripts that run, with the dialect that is
+// nearest to busybox's shell.
 func TestPruneScriptsAreClean(t *testing.T) {
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
 		require.Empty(t, os.Getenv("CI"), "CI must have shellcheck")
 		t.Skip("shellcheck is not there: apt-get install shellcheck")
 	}
-	scripts, err := filepath.Glob("*.sh")
-	require.NoError(t, err)
-	require.Len(t, scripts, 2)
-	out, err := exec.Command(shellcheck, append([]string{"--shell=dash", "--norc"}, scripts...)...).CombinedOutput()
-	require.NoError(t, err, string(out))
+	for name, shape := range map[string]func(*transformers.PruneJob){"generations": func(*transformers.PruneJob) {}, "flat": blocks, "trees": kernels} {
+		job := hicache()
+		shape(&job)
+		words, _ := started(t, job, hosts["no Flux"])
+		lint := exec.Command(shellcheck, "--shell=dash", "--norc", "-")
+		lint.Stdin = strings.NewReader(words[2])
+		out, err := lint.CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+	}
 }
 
 // The guard of the repository that the job is made after failed three times in
@@ -65,11 +86,9 @@ func TestProductionBusyboxHasNoPrintf(t *testing.T) {
 	out, err := exec.Command(filepath.Join(bin, "find"), t.TempDir(), "-printf", "%T@ %p\n").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "-printf")
-	for _, name := range []string{"prune.sh", "prune-flat.sh"} {
-		script, err := os.ReadFile(name)
-		require.NoError(t, err)
+	for _, script := range scripts(t) {
 		for _, option := range []string{"-printf", "-delete", "-newermt", "--", "date -d"} {
-			for line := range strings.Lines(string(script)) {
+			for line := range strings.Lines(script) {
 				code, _, _ := strings.Cut(line, "#")
 				require.NotRegexp(t, `(^|\s)`+option+`[a-z]`, code)
 			}
