@@ -235,3 +235,28 @@ func TestVolumeTooSmall(t *testing.T) {
 		})
 	}
 }
+
+// A job lands where the server's pod is: by its node selector, or beside a pod
+// that bears the labels which the operator gives it.
+func TestPruneFollowsTheOperatorsPod(t *testing.T) {
+	t.Parallel()
+	text := oneJob(t, onlyPrune, `apiVersion: inference.llmkube.dev/v1alpha1
+kind: InferenceService
+metadata: {name: chat, namespace: llm}
+spec:
+  modelRef: chat
+  runtime: sglang
+  image: lmsysorg/sglang:v0.5.16
+  env:
+    - name: SGLANG_HICACHE_FILE_BACKEND_STORAGE_DIR
+      value: /pages/chat-2
+  extraArgs: [--enable-hierarchical-cache, --hicache-storage-backend=file]
+  extraVolumes:
+    - name: pages
+      persistentVolumeClaim: {claimName: pages}
+  extraVolumeMounts:
+    - name: pages
+      mountPath: /pages
+`)
+	require.Contains(t, text, "                    matchLabels:\n                      inference.llmkube.dev/service: chat\n")
+}

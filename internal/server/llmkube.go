@@ -62,6 +62,8 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		ServiceLinks: known(false), // the operator writes it, from v0.7.3
 		commandLine:  service.commandLine,
 	}
+	// The operator labels its pods so: deployment_builder.go, from v0.5.0.
+	server.Pod.Labels = map[string]string{"inference.llmkube.dev/service": object.Name}
 	if len(service.command) > 0 {
 		// The user's command replaces the operator's; the arguments stay.
 		program, found := service.program(nil)
