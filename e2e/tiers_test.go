@@ -89,12 +89,12 @@ func TestPruneFlatTier(t *testing.T) {
 func TestPruneCompiledCode(t *testing.T) {
 	t.Parallel()
 	jobs := tierJobs(t, oneJob(t, onlyPrune, cached("chat", "--seed=1",
-		"TRITON_CACHE_DIR", "/cache/triton-0.27.1", "VLLM_CACHE_ROOT", "/cache/v0.27.1/vllm", "AITER_JIT_DIR", "/cache/v0.27.1/aiter")))
+		"TRITON_CACHE_DIR", "/cache/triton-0.27.1", "VLLM_CACHE_ROOT", "/cache/v0.27.1/vllm", "AITER_JIT_DIR", "/cache/v0.27.1/aiter", "TORCHINDUCTOR_CACHE_DIR", "/cache/v0.27.1/inductor")))
 	require.Len(t, jobs, 2)
 	require.Equal(t, []string{"/cache", "/triton-0.27.1/", "/v0.27.1/", "yes"}, []string{
 		jobs["chat-triton-prune"].env("PARENT"), jobs["chat-triton-prune"].env("KEEP"), jobs["chat-triton-prune"].env("RESERVED"), jobs["chat-triton-prune"].env("TREES"),
 	})
-	require.Equal(t, []string{"/cache", "/v0.27.1/", "aiter vllm", "/triton-0.27.1/"}, []string{
+	require.Equal(t, []string{"/cache", "/v0.27.1/", "aiter inductor vllm", "/triton-0.27.1/"}, []string{
 		jobs["chat-compiled-prune"].env("PARENT"), jobs["chat-compiled-prune"].env("KEEP"), jobs["chat-compiled-prune"].env("PAGE"), jobs["chat-compiled-prune"].env("RESERVED"),
 	})
 	plain := cached("chat", "--seed=1", "TRITON_CACHE_DIR", "/cache/triton", "VLLM_CACHE_ROOT", "/cache/vllm")

@@ -84,7 +84,7 @@ func (c cacheTier) pruned(r rule.Release) *finding.Tier {
 	if tier.Parent = path.Dir(generation); tier.Flat {
 		tier.Parent = c.directory
 	}
-	if !c.fact.MayEdit(r.State.Release) && tier.Blocked == "" {
+	if tier.Name == facts.Name && !c.fact.MayEdit(r.State.Release) && tier.Blocked == "" {
 		tier.Blocked = "what it holds is not read in source for this release"
 	}
 	c.locate(r, tier)
