@@ -37,6 +37,8 @@ func All() []rule.Rule {
 		kvOvercommit(),
 		slowCacheLookup(),
 		unprunedCache(),
+		unversionedCache(),
+		volumeTooSmall(),
 		factsDisagree(),
 		unknownVersion(),
 	}

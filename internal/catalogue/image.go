@@ -34,7 +34,7 @@ var (
 // OfficialImage returns the engine whose project publishes an image, mirrors
 // included. Everything else that runs the engine is a fork.
 func OfficialImage(ref string) (engine string, ok bool) {
-	repository, _, _ := splitImage(ref)
+	repository, _, _ := SplitImage(ref)
 	parts := strings.Split(repository, "/")
 	if len(parts) < 2 {
 		return "", false
@@ -43,8 +43,8 @@ func OfficialImage(ref string) (engine string, ok bool) {
 	return engine, ok
 }
 
-// splitImage takes an image reference apart: registry/path, tag, digest.
-func splitImage(ref string) (repository, tag, digest string) {
+// SplitImage takes an image reference apart: registry/path, tag, digest.
+func SplitImage(ref string) (repository, tag, digest string) {
 	repository, digest, _ = strings.Cut(strings.TrimSpace(ref), "@")
 	if colon := strings.LastIndexByte(repository, ':'); colon > strings.LastIndexByte(repository, '/') {
 		repository, tag = repository[:colon], repository[colon+1:]
@@ -56,7 +56,7 @@ func splitImage(ref string) (repository, tag, digest string) {
 // reads tags: one that begins with a release is that release, on forks too; a
 // rolling tag is the newest release, unless a digest pins it to an unknown one.
 func (e *Engine) FromImage(ref string) Span {
-	repository, tag, digest := splitImage(ref)
+	repository, tag, digest := SplitImage(ref)
 	switch {
 	case strings.Contains(ref, "${") || strings.Contains(ref, "$("):
 		return e.open(ref, "the image is decided outside the manifest")

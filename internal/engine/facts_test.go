@@ -137,9 +137,26 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 			if c.Removable != nil {
 				require.Equal(t, *c.Removable, here.Removable, message)
 			}
+			checkTier(t, state, about, fact, c, message)
 		}
 	}
 	require.Positive(t, ran, "case %q ran in no release", c.Args)
+}
+
+// checkTier compares the directories of a tier, and whether it is bounded.
+func checkTier(t *testing.T, state *engine.State, about setting.Setting, fact *engine.Fact, c engine.Case, message string) {
+	if c.Directories != nil {
+		directories, known := fact.Directories(state, about)
+		require.True(t, known, message)
+		require.ElementsMatch(t, c.Directories, directories, message)
+	}
+	if c.Bounded != nil {
+		want := engine.False
+		if *c.Bounded {
+			want = engine.True
+		}
+		require.Equal(t, want, fact.Bounded(state, about), message)
+	}
 }
 
 // stateOf builds the server of a case and returns its settings the fact is

@@ -229,12 +229,15 @@ func (s Server) About(meta Meta, about setting.Setting) finding.Finding {
 
 // key identifies a finding over releases, in which the name of an option may
 // change and that of a variable or of a key in a JSON option does not.
-type key struct{ rule, origin, variable string }
+type key struct{ rule, origin, variable, tier string }
 
 func keyOf(f finding.Finding) key {
 	k := key{rule: f.Rule, origin: f.Origin.String()}
 	if f.Origin.Path == nil || strings.HasPrefix(f.Setting, "env/") || strings.HasPrefix(f.Setting, "--") && strings.Contains(f.Setting, ".") {
 		k.variable = f.Setting
+	}
+	if f.Tier != nil {
+		k.tier = f.Tier.Name + ":" + f.Tier.Volume + ":" + f.Tier.Place
 	}
 	return k
 }
