@@ -120,3 +120,20 @@ func TestLengthsAndWeights(t *testing.T) {
 		})
 	}
 }
+
+// TestRunningAgainstSlots: fewer slots than the requests hold that are to run let
+// the others wait.
+func TestRunningAgainstSlots(t *testing.T) {
+	t.Parallel()
+	for slots, want := range map[string]string{"45": "48", "48": "", "12": ""} { // with fewer slots than requests the figures are of another server
+		found := kvOvercommit(t, pod{engine: "sglang", image: sglang16, spec: "{model: {name: Qwen/Qwen3.6-27B}, workload: {peakRunning: 16}}",
+			args: []string{"--model-path=m", "--disable-overlap-schedule", "--max-mamba-cache-size=" + slots}})
+		if want == "" {
+			require.Empty(t, found, slots)
+			continue
+		}
+		require.Len(t, found, 1)
+		require.Equal(t, []any{finding.Warning, finding.None, want}, []any{found[0].Severity, found[0].Action, found[0].Proposed})
+		require.Contains(t, found[0].Message, "16 requests are to run at once, and 45 slots let 15 in, 3 slots each")
+	}
+}

@@ -245,8 +245,8 @@ func (c *tallied) add(r judgedRow) {
 		c.unforetold = append(c.unforetold, fmt.Sprintf("%s: %s", r.Error, r))
 	default:
 		for _, f := range r.errors() {
-			if f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && f.Setting == "--dtype" {
-				continue // idle GPUs, ranks that the resolution does not count, and what a worker refuses: the rows end before one starts
+			if f.Rule == "kv-overcommit" || f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && f.Setting == "--dtype" {
+				continue // weights and pools that are never loaded, idle GPUs, ranks that the resolution does not count, and what a worker refuses: the rows end before one starts
 			}
 			c.cried = append(c.cried, fmt.Sprintf("%s %s (%s): %s", f.Rule, f.Setting, f.Message, r))
 		}

@@ -257,6 +257,7 @@ func (o overcommit) running() *finding.Finding {
 		return nil
 	}
 	f := proven(o.Server, o.About(o.meta, *given), poolProof[o.Engine])
+	f.Severity = finding.Warning // the engine starts, and the others wait
 	f.Proposed = strconv.FormatInt(running**a.Ratio, 10)
 	f.Message = fmt.Sprintf("%s: %d requests are to run at once, and %d slots let %d in, %d slots each: %s slots hold them", given.Name, running, *a.Slots, bySlots, *a.Ratio, f.Proposed)
 	return &f
