@@ -71,7 +71,7 @@ func (c cacheTier) bound(r rule.Release) (cacheBound, bool) {
 			return cacheBound{}, false
 		}
 		size, err := config.ParseQuantity(strings.TrimSpace(fmt.Sprint(text)))
-		about, ok := given(r, fileCacheCap, "--hicache-storage-backend-extra-config")
+		about, ok := firstGiven(r, fileCacheCap, "--hicache-storage-backend-extra-config")
 		bound := cacheBound{about: about, each: size.Bytes, processes: 1, evidence: finding.Evidence{
 			Engine: "sglang", Versions: ">=0.5.14",
 			Source: "python/sglang/srt/mem_cache/storage/file/lru_file_evictor.py, LRUFileEvictor: one for each suffix, which holds the rank unless the model has MLA",
@@ -81,7 +81,7 @@ func (c cacheTier) bound(r rule.Release) (cacheBound, bool) {
 		}
 		return bound, ok && err == nil
 	case "lmcache":
-		about, ok := given(r, lmcacheCap)
+		about, ok := firstGiven(r, lmcacheCap)
 		gib, err := strconv.ParseFloat(strings.TrimSpace(about.Value()), 64)
 		const most = 1 << 20 // GiB; more is no disk
 		if !ok || about.Unknown || err != nil || gib <= 0 || gib > most {
@@ -95,8 +95,8 @@ func (c cacheTier) bound(r rule.Release) (cacheBound, bool) {
 	return cacheBound{}, false
 }
 
-// given finds the first of some settings that counts.
-func given(r rule.Release, names ...string) (setting.Setting, bool) {
+// firstGiven finds the first of some settings that counts.
+func firstGiven(r rule.Release, names ...string) (setting.Setting, bool) {
 	for _, name := range names {
 		for _, s := range r.State.Settings {
 			if s.Name == name && !s.Overridden {
@@ -187,7 +187,7 @@ func reasoned(claim server.VolumeClaim, f finding.Finding) bool {
 // defends, where the cache lies on the disk of the node: one that is large enough
 // for the cache is under pressure before the engine stops.
 func (c cacheTier) floor(r rule.Release, meta rule.Meta, bound cacheBound, claim server.VolumeClaim) []finding.Finding {
-	about, ok := given(r, fileCacheFloor)
+	about, ok := firstGiven(r, fileCacheFloor)
 	floored, known, _ := r.State.Derived("file_cache_floored")
 	floor, err := config.ParseQuantity(strings.TrimSpace(about.Value()))
 	if c.fact.Tier.Name != "hicache" || !ok || !known || floored != true || err != nil || !onNode(c.mount, claim) || floor.Bytes >= bound.each/100*nodeThreshold {
