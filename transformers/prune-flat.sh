@@ -86,7 +86,8 @@ find . -mindepth 1 -maxdepth 1 ! -path "./$strange" ! -path "./$PARTIAL" -print0
 before="$(count "$PAGE")"
 pages="$(echo "$before" | cut -d ' ' -f 1)"
 limit="$(echo "$before" | cut -d ' ' -f 3)"
-why="$(each old 2>&1 >/dev/null | head -n 1)"
+# What a writer renames meanwhile is gone, and that is no failure.
+why="$(each old 2>&1 >/dev/null | grep -v ': No such file or directory$' | head -n 1)"
 [ -z "$PARTIAL" ] || each abandoned >/dev/null 2>&1
 if [ "$DEPTH" -gt 2 ]; then
   folder="$(echo "$PAGE" | sed 's,/[^/]*$,,')"

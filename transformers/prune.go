@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/trimtab/trimtab/internal/finding"
@@ -117,11 +116,7 @@ var (
 	generationsScript string
 	//go:embed prune-flat.sh
 	flatScript string
-	//go:embed prune.yaml.tmpl
-	pruneYAML string
 )
-
-var pruneTemplate = template.Must(template.New("prune").Funcs(template.FuncMap{"text": yamlText}).Parse(pruneYAML))
 
 // PruneName is the name of the job that prunes a tier of a server, at most 52
 // characters (a CronJob's limit): SERVER-TIER-prune. A longer one, or one with
@@ -160,11 +155,11 @@ func PruneCronJob(job PruneJob) (string, error) {
 		Server:   strings.Trim(job.Owner.Kind+" "+job.Owner.Name, " "),
 		Rollback: "a rollback to a generation that was last written more than " + span(minutes) + " ago starts cold: this job has removed it",
 		Env:      job.env(minutes),
-		Script:   indent(volumeScript+generationsScript, 18),
+		Script:   volumeScript + generationsScript,
 	}
 	if job.Flat {
 		view.Rollback = "a page that was last written more than " + span(minutes) + " ago is computed anew: this job has removed it"
-		view.Script = indent(volumeScript+flatScript, 18)
+		view.Script = volumeScript + flatScript
 	}
 	view.Keeps, view.Reserves = recordOf(job.KeptBy), recordOf(job.ReservedBy)
 	view.Schedule = cmp.Or(job.Schedule, PruneSchedule)
@@ -180,11 +175,7 @@ func PruneCronJob(job PruneJob) (string, error) {
 	if view.Tolerated, err = tolerations(job.tolerating()); err != nil {
 		return "", fmt.Errorf("prune job %q: %w", job.Name, err)
 	}
-	var out strings.Builder
-	if err := pruneTemplate.Execute(&out, view); err != nil {
-		return "", fmt.Errorf("prune job %q: %w", job.Name, err)
-	}
-	return out.String(), nil
+	return document(view.cronJob()), nil
 }
 
 // env are the variables of the script.
@@ -218,13 +209,13 @@ func (job *PruneJob) tolerating() []map[string]any {
 	return append(slices.Clone(job.Tolerations), map[string]any{"key": diskPressure, "operator": "Exists", "effect": "NoSchedule"})
 }
 
-// pruneView is what the template sees.
+// pruneView is a job with what follows from it.
 type pruneView struct {
 	PruneJob
 	Prunes, Server, Rollback, Root, Script string
 	Keeps, Reserves                        string
 	Env                                    [][2]string
-	Tolerated                              []string
+	Tolerated                              sequence
 }
 
 // cleanPath is path.Clean that leaves the empty path empty.

@@ -10,23 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// indent moves each line that is not empty to the right, without the last
-// line's end.
-func indent(text string, blanks int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = strings.Repeat(" ", blanks) + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// tolerations writes the tolerations line by line, keys in order.
-func tolerations(all []map[string]any) ([]string, error) {
-	var lines []string
+// tolerations are the tolerations with their keys in order.
+func tolerations(all []map[string]any) (sequence, error) {
+	var list sequence
 	for _, toleration := range all {
-		start := "- "
+		var one mapping
 		for _, key := range slices.Sorted(maps.Keys(toleration)) {
 			var value string
 			switch v := toleration[key].(type) {
@@ -39,11 +27,11 @@ func tolerations(all []map[string]any) ([]string, error) {
 			default:
 				return nil, fmt.Errorf("the toleration's %s is %v: write a text or a whole number", key, v)
 			}
-			lines = append(lines, start+yamlText(key)+": "+value)
-			start = "  "
+			one = append(one, field{yamlText(key), plain(value)})
 		}
+		list = append(list, one)
 	}
-	return lines, nil
+	return list, nil
 }
 
 var (
