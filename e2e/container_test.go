@@ -13,7 +13,7 @@ import (
 )
 
 // maxImage is how big the image may be, in bytes.
-const maxImage = 24 << 20
+const maxImage = 24_000_000
 
 // containerImage builds the image as `make image` does, around a binary that
 // `make build` makes, and returns its name.

@@ -91,7 +91,7 @@ func TestExpectations(t *testing.T) {
 		}
 	}
 	counts := map[string]*[3]int{} // by rule: found, shape not found, disputed
-	var unjudged, missing, forbidden []string
+	var unjudged, missing, waiting, forbidden []string
 	for name, rows := range byFile {
 		found, ok := reports[name]
 		if !ok {
@@ -113,6 +113,10 @@ func TestExpectations(t *testing.T) {
 					continue
 				}
 				if why := differs(row, found, count); why != "" {
+					if needs := waitsFor(row, found); needs != "" {
+						waiting = append(waiting, fmt.Sprintf("%s: needs %s", row, needs))
+						continue
+					}
 					missing = append(missing, fmt.Sprintf("%s: %s", row, why))
 				}
 			}
@@ -123,15 +127,31 @@ func TestExpectations(t *testing.T) {
 	}
 	slices.Sort(unjudged)
 	t.Logf("in shapes that are not found:\n%s", strings.Join(unjudged, "\n"))
+	slices.Sort(waiting)
+	t.Logf("left open, for want of a fact:\n%s", strings.Join(waiting, "\n"))
 	require.Empty(t, forbidden, "the table says that nothing may be said here")
 	for _, line := range missing {
-		rule := strings.Fields(line)[1]
-		if slices.Contains(completeRules, rule) {
-			t.Errorf("expected: %s", line)
-		} else {
-			t.Logf("expected of another rule: %s", line)
+		t.Errorf("expected: %s", line)
+	}
+}
+
+// waitsFor is what a row of facts waits for, where the report says so; empty
+// elsewhere. What the parser refuses waits for nothing.
+func waitsFor(row expected, found report) string {
+	if slices.Contains(completeRules, row.rule) {
+		return ""
+	}
+	for _, skipped := range found.Skipped {
+		if skipped.Rule == row.rule && skipped.Setting == row.setting {
+			return strings.Join(skipped.Needs, ", ")
 		}
 	}
+	return notRead[row.String()]
+}
+
+// notRead are rows about releases whose source nobody read.
+var notRead = map[string]string{
+	"other/helmrelease-vllm-strix-shell.yaml restated-default --enable-chunked-prefill": "what 0.8.0 to 0.8.4, which the range holds, do for a model that no catalogue knows",
 }
 
 // completeRules are the rules of which every sure row must be found, and every

@@ -2,8 +2,9 @@
 // them: which options, variables and metrics exist in which release
 // (options.jsonl, env.jsonl, metrics.jsonl: measured, written by hack/pack),
 // which keys a JSON option takes (configs.jsonl: read off the source),
-// what settings do (facts/*.yaml: by hand, reviewed), and which field of an
-// operator becomes which flag (operators/*.yaml). It only carries the files;
+// what settings do (facts/*.yaml: by hand, reviewed; libraries/facts for what
+// both engines run), and which field of an operator becomes which flag
+// (operators/*.yaml). It only carries the files;
 // internal/catalogue and internal/engine read them.
 package engines
 
@@ -12,5 +13,5 @@ import "embed"
 // Files are the data files, by paths like "sglang/options.jsonl" and
 // "vllm/facts/parallel.yaml".
 //
-//go:embed operators sglang vllm
+//go:embed libraries operators sglang vllm
 var Files embed.FS

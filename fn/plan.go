@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"fmt"
+
 	"github.com/trimtab/trimtab/internal/account"
 	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -38,9 +40,6 @@ func (j *judged) plan() (ledger.Plan, error) {
 	if !ok {
 		return ledger.Plan{Needs: []string{"engine.version"}}.Listed(), nil
 	}
-	if j.Engine != "sglang" {
-		return ledger.Plan{Needs: []string{"an account of " + j.Engine + ", which this version does not draw up"}}.Listed(), nil
-	}
 	known, err := engine.Load(j.Engine)
 	if err != nil {
 		return ledger.Plan{}, err
@@ -48,9 +47,12 @@ func (j *judged) plan() (ledger.Plan, error) {
 	state := engine.NewState(j.engine, known, release, j.settings, j.facts.Set, "")
 	drawn, err := account.Of(state, j.facts)
 	if err != nil {
-		return ledger.Plan{}, err
+		return ledger.Plan{}, fmt.Errorf("%s: %w", label(j.Server), err)
 	}
-	ranks, _ := j.facts.Set["gpu.count"].Value.(int64)
 	gpu, _ := j.facts.Set["gpu.name"].Value.(string)
-	return drawn.Plan(gpu, ranks)
+	plan, err := drawn.Plan(gpu)
+	if err != nil {
+		return plan, fmt.Errorf("%s: %w", label(j.Server), err)
+	}
+	return plan, nil
 }

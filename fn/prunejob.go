@@ -33,7 +33,7 @@ func (p *pruneJob) ours() bool { return validators.IsPruneJob(p.VolumeUser) }
 
 // about tells whether a job of ours prunes a tier.
 func (p *pruneJob) about(tier *sharedTier) bool {
-	if !p.ours() || p.place != tier.place {
+	if !p.ours() || p.place != tier.place || validators.TierOfJob(p.VolumeUser) != tier.name {
 		return false
 	}
 	return tier.place.Volume == "" || !slices.ContainsFunc(tier.claims, func(c tierClaim) bool { return apart(p.Object, c.owner.Object) })
@@ -227,9 +227,20 @@ func essence(job map[string]any) map[string]any {
 
 // others are the labels or annotations of a job that are not ours: they stay.
 func others(of map[string]string) map[string]string {
-	kept := maps.Clone(of)
+	kept := withoutFlux(of)
 	maps.DeleteFunc(kept, func(key, _ string) bool {
 		return strings.HasPrefix(key, "trimtab.dev/") || key == transformers.ManagedByLabel
+	})
+	return kept
+}
+
+// withoutFlux leaves out the labels by which Flux tells what it applied: an object
+// that bears another's is taken away as soon as that one's inventory changes.
+func withoutFlux(labels map[string]string) map[string]string {
+	kept := maps.Clone(labels)
+	maps.DeleteFunc(kept, func(key, _ string) bool {
+		group, _, _ := strings.Cut(key, "/")
+		return strings.HasSuffix(group, ".toolkit.fluxcd.io")
 	})
 	return kept
 }

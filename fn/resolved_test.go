@@ -245,8 +245,8 @@ func (c *tallied) add(r judgedRow) {
 		c.unforetold = append(c.unforetold, fmt.Sprintf("%s: %s", r.Error, r))
 	default:
 		for _, f := range r.errors() {
-			if f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && f.Setting == "--dtype" {
-				continue // idle GPUs, ranks that the resolution does not count, and what a worker refuses: the rows end before one starts
+			if f.Rule == "kv-overcommit" || f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && f.Setting == "--dtype" {
+				continue // weights and pools that are never loaded, idle GPUs, ranks that the resolution does not count, and what a worker refuses: the rows end before one starts
 			}
 			c.cried = append(c.cried, fmt.Sprintf("%s %s (%s): %s", f.Rule, f.Setting, f.Message, r))
 		}
@@ -271,7 +271,7 @@ func (c *tallied) misses() string {
 // least is what the facts have reached: the shares may not fall.
 var least = map[string]struct{ same, refused float64 }{
 	"sglang": {0.98, 0.98},
-	"vllm":   {0.95, 0.95},
+	"vllm":   {0.953, 0.97},
 }
 
 // TestResolved holds the facts against what the real engines resolved: nothing

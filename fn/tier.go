@@ -36,18 +36,19 @@ type sharedTier struct {
 	stands *pruneJob
 }
 
-// tierKey tells tiers apart. A claim belongs to a namespace, the disk of a node
+// tierKey tells tiers apart: by what is kept, and where. A claim belongs to a namespace, the disk of a node
 // to the nodes that a selector names. Servers of one name are copies of one in
 // several clusters: each gets a job of its own.
 type tierKey struct {
 	namespace string
 	place     server.Place
+	name      string
 	nodes     string
 	copy      int
 }
 
 func (k tierKey) String() string {
-	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%d", k.namespace, k.place.Volume, k.place.Path, k.nodes, k.copy)
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s\x00%d", k.namespace, k.place.Volume, k.place.Path, k.name, k.nodes, k.copy)
 }
 
 // settleTiers decides what becomes of the findings about cache tiers: servers
@@ -87,7 +88,7 @@ func (j *judgements) tiers() (tiers []*sharedTier, gone []tierClaim) {
 	byKey := map[tierKey]*sharedTier{}
 	type copied struct {
 		tierKey
-		server string
+		setting string
 	}
 	copies := map[copied]int{}
 	for i := range j.servers {
@@ -100,11 +101,11 @@ func (j *judgements) tiers() (tiers []*sharedTier, gone []tierClaim) {
 				gone = append(gone, tierClaim{s, k})
 				continue
 			}
-			key := tierKey{namespace: s.Object.Namespace, place: server.Place{Volume: f.Tier.Volume, Path: f.Tier.Place}}
+			key := tierKey{namespace: s.Object.Namespace, name: f.Tier.Name, place: server.Place{Volume: f.Tier.Volume, Path: f.Tier.Place}}
 			if f.Tier.Volume == "" {
 				key.namespace, key.nodes = "", fmt.Sprint(s.Pod.NodeSelector) // maps print in the order of their keys
 			}
-			one := copied{key, s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name + "/" + s.Path.String()}
+			one := copied{key, s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name + "/" + s.Path.String() + "/" + f.Setting}
 			key.copy = copies[one]
 			copies[one]++
 			if byKey[key] == nil {

@@ -49,6 +49,7 @@ func (t *sharedTier) conflict() string {
 			return "a job"
 		}},
 		{"prune.schedule", func(p *config.Prune) string { return p.Schedule }},
+		{"prune.priorityClassName", func(p *config.Prune) string { return p.PriorityClassName }},
 		{"prune.image", func(p *config.Prune) string { return p.Image }},
 		{"prune.keepFor", func(p *config.Prune) string {
 			if p.KeepFor == nil {
@@ -74,6 +75,7 @@ func (t *sharedTier) pruned() config.Prune {
 	var all config.Prune
 	for _, prune := range t.prunes() {
 		all.Schedule, all.Image = cmp.Or(all.Schedule, prune.Schedule), cmp.Or(all.Image, prune.Image)
+		all.PriorityClassName = cmp.Or(all.PriorityClassName, prune.PriorityClassName)
 		if all.KeepFor == nil {
 			all.KeepFor = prune.KeepFor
 		}

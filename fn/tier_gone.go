@@ -21,7 +21,7 @@ func (j *judgements) dropTwins(tier *sharedTier, first tierClaim, jobs []*pruneJ
 			continue
 		}
 		f := *first.finding()
-		f.Tier = &finding.Tier{Group: tier.String() + "\x00" + job.Object.Name}
+		f.Tier = &finding.Tier{Name: tier.name, Group: tier.String() + "\x00" + job.Object.Name}
 		f.Severity, f.Setting, f.Value = finding.Info, "CronJob "+job.Object.Name, ""
 		if f.Action != finding.None || first.finding().Message == "" {
 			f.Action = finding.Remove

@@ -41,7 +41,7 @@ func (n namesBy) restates(recorded namesBy) bool {
 func (j *judgements) namesIn(tier *sharedTier, all []*sharedTier) tierNames {
 	names := tierNames{namesBy{}, namesBy{}}
 	for _, other := range all {
-		if other.place != tier.place || tier.place.Volume != "" && apart(other.claims[0].owner.Object, tier.claims[0].owner.Object) {
+		if other.place != tier.place || other.name != tier.name || tier.place.Volume != "" && apart(other.claims[0].owner.Object, tier.claims[0].owner.Object) {
 			continue
 		}
 		for _, claim := range other.claims {

@@ -38,6 +38,8 @@ func FromConfigJSON(data []byte) (ModelEntry, error) {
 	c.readLayout()
 	c.readContext()
 	c.readEncoderDecoder()
+	c.readParameters()
+	c.readWeights()
 	return c.entry, c.err
 }
 

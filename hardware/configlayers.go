@@ -64,7 +64,7 @@ func (c *checkpoint) countLayers(kinds []layerKind) {
 }
 
 // layerLists are the keys that list every layer's kind.
-var layerLists = []string{"layer_types", "layers_block_type", "hybrid_override_pattern", "linear_attn_config", "attn_layer_indices", "block_configs", "hybrid_layer_pattern"}
+var layerLists = []string{"layer_types", "layers_block_type", "hybrid_override_pattern", "linear_attn_config", "attn_type_list", "attn_layer_indices", "block_configs", "hybrid_layer_pattern"}
 
 func (c *checkpoint) listsLayers() bool {
 	_, listed := c.text.first(layerLists...)
@@ -84,6 +84,9 @@ func (c *checkpoint) layerKinds() (kinds []layerKind, told bool) {
 	if linear := c.text.child("linear_attn_config"); linear != nil {
 		words = c.deltaLayers(linear)
 	}
+	if types, _ := c.text["attn_type_list"].([]any); len(types) > 0 {
+		words, meaning = minimaxLayers(types), layerWords
+	}
 	if c.entry.Layers == 0 {
 		c.entry.Layers = int64(len(words)) // NemotronH has a list and no count
 	}
@@ -98,6 +101,18 @@ func (c *checkpoint) layerKinds() (kinds []layerKind, told bool) {
 		kinds = append(kinds, kind)
 	}
 	return kinds, true
+}
+
+// minimaxLayers turns MiniMax's list, 1 for attention and 0 for linear
+// attention, into words.
+//
+// Source: vLLM vllm/model_executor/models/minimax_text_01.py, attn_type_list.
+func minimaxLayers(types []any) []string {
+	words := make([]string, len(types))
+	for i, number := range types {
+		words[i] = map[string]string{"0": "linear_attention", "1": "full_attention"}[printed(number)]
+	}
+	return words
 }
 
 // deltaLayers turns the two lists of layer numbers of Kimi's linear attention

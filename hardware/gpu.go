@@ -97,6 +97,9 @@ func GPUByDevice(id string) (GPUEntry, bool) {
 		return GPUEntry{}, false
 	}
 	id = strings.TrimPrefix(strings.ToLower(id), "0x")
+	if len(id) != 4 { // a name: it needs no search
+		return GPUEntry{}, false
+	}
 	for _, name := range known.names {
 		if entry, ok := known.byName[gpuWord(name)]; ok && slices.Contains(entry.PCIIDs, id) {
 			return entry.clone(), true

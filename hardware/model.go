@@ -73,6 +73,11 @@ type ModelEntry struct {
 	ContextSGLang int64 `yaml:"-"`
 	// MTPLayers are the layers that predict further tokens.
 	MTPLayers int64 `yaml:"mtp_layers"`
+	// Parameters counts the weights; nil where a dimension is not known.
+	Parameters *Parameters `yaml:"parameters"`
+	// Weights tells how the checkpoint stores its linear layers; nil where it is
+	// not quantized or does not say.
+	Weights *Weights `yaml:"-"`
 	// CheckpointBytes is the size of the published weights; 0: not known.
 	CheckpointBytes int64 `yaml:"-"`
 

@@ -4,18 +4,13 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
-	"unicode/utf8"
 
 	"github.com/trimtab/trimtab/internal/finding"
 )
@@ -44,11 +39,20 @@ const (
 	ReservesAnnotation = "trimtab.dev/reserves"
 	RollbackAnnotation = "trimtab.dev/rollback"
 	RootAnnotation     = "trimtab.dev/runs-as-root"
+	// TierAnnotation is the name of the tier: two of one server may lie side by
+	// side.
+	TierAnnotation     = "trimtab.dev/tier"
+	PriorityAnnotation = "trimtab.dev/priority"
 )
 
-// HiCachePage is what SGLang's file tier calls a page: one flat file for each page
-// and pool (sglang mem_cache/hicache_storage.py, HiCacheFile).
-const HiCachePage = "*.bin"
+// PrunePriority is the class of a prune job. While the disk of a node is full the
+// kubelet admits no other pod than a critical one, and evicts the others
+// (k8s.io/kubernetes pkg/kubelet/eviction/eviction_manager.go, Admit: from a
+// priority of 2e9); the toleration alone only passes the scheduler.
+const PrunePriority = "system-node-critical"
+
+// diskPressure is the taint of a node whose disk is full.
+const diskPressure = "node.kubernetes.io/disk-pressure"
 
 // PruneJob is everything the CronJob of one growing cache tier needs. Namespace,
 // volume, placement and tolerations are copied as the server states them and may
@@ -59,8 +63,9 @@ type PruneJob struct {
 	Owner finding.Object
 	// Labels and Annotations are those that others put on the object.
 	Labels, Annotations map[string]string
-	// Schedule and Image fall back to PruneSchedule and PruneImage.
-	Schedule, Image string
+	// Schedule, Image and PriorityClass fall back to PruneSchedule, PruneImage and
+	// PrunePriority.
+	Schedule, Image, PriorityClass string
 	// KeepFor is at least a minute, at most ten years, rounded up to minutes.
 	KeepFor time.Duration
 
@@ -70,14 +75,25 @@ type PruneJob struct {
 	// Parent is the directory that holds the generations: MountPath or below.
 	MountPath, Parent string
 	// Keep are the directories under Parent that manifests name as generations,
-	// at least one. Reserved are other names there that a mount, a subPath, a
+	// at least one unless the tier is flat. Reserved are other names there that a mount, a subPath, a
 	// variable or an argument names.
 	Keep, Reserved []string
 	// KeptBy and ReservedBy are the same by the objects that name them:
 	// "Deployment chat".
 	KeptBy, ReservedBy map[string][]string
-	// Page is the glob of a page file.
-	Page string
+	// Tier is the name of the tier.
+	Tier string
+	// Pages are globs of what the tier writes: names in a generation or, of a flat
+	// tier, one path below Parent. Partial is the glob of a page that is not whole,
+	// empty where there is none.
+	Pages   []string
+	Partial string
+	// Trees is true where a page of a generation is a directory with all in it.
+	Trees bool
+	// Flat is true where the pages of all versions lie together: they go by age,
+	// and by size where Most is above 0 (bytes). Keep is then empty.
+	Flat bool
+	Most int64
 
 	// The server's identity, so that the job may delete what the server wrote.
 	// Without RunAsUser, or with 0, the job runs as root, as the images of the
@@ -93,13 +109,14 @@ type PruneJob struct {
 }
 
 var (
+	// The script of a job is what goes to the volume, and then what prunes there.
+	//go:embed prune-volume.sh
+	volumeScript string
 	//go:embed prune.sh
-	pruneScript string
-	//go:embed prune.yaml.tmpl
-	pruneYAML string
+	generationsScript string
+	//go:embed prune-flat.sh
+	flatScript string
 )
-
-var pruneTemplate = template.Must(template.New("prune").Funcs(template.FuncMap{"text": yamlText}).Parse(pruneYAML))
 
 // PruneName is the name of the job that prunes a tier of a server, at most 52
 // characters (a CronJob's limit): SERVER-TIER-prune. A longer one, or one with
@@ -137,19 +154,17 @@ func PruneCronJob(job PruneJob) (string, error) {
 		Prunes:   LabelValue(cmp.Or(job.Claim, job.Owner.Name)),
 		Server:   strings.Trim(job.Owner.Kind+" "+job.Owner.Name, " "),
 		Rollback: "a rollback to a generation that was last written more than " + span(minutes) + " ago starts cold: this job has removed it",
-		Env: [][2]string{
-			{"MOUNT", job.MountPath},
-			{"PARENT", job.Parent},
-			{"PAGE", job.Page},
-			{"KEEP", list(job.Keep)},
-			{"RESERVED", list(job.Reserved)},
-			{"KEEP_FOR_MINUTES", strconv.FormatInt(minutes, 10)},
-		},
-		Script: indent(pruneScript, 18),
+		Env:      job.env(minutes),
+		Script:   volumeScript + generationsScript,
+	}
+	if job.Flat {
+		view.Rollback = "a page that was last written more than " + span(minutes) + " ago is computed anew: this job has removed it"
+		view.Script = volumeScript + flatScript
 	}
 	view.Keeps, view.Reserves = recordOf(job.KeptBy), recordOf(job.ReservedBy)
 	view.Schedule = cmp.Or(job.Schedule, PruneSchedule)
 	view.Image = cmp.Or(job.Image, PruneImage)
+	view.PriorityClass = cmp.Or(job.PriorityClass, PrunePriority)
 	switch {
 	case job.RunAsUser == nil:
 		view.Root = "the server states no user and its image runs as root: only root may remove what it wrote"
@@ -157,81 +172,50 @@ func PruneCronJob(job PruneJob) (string, error) {
 		view.Root = "the server runs as root: only root may remove what it wrote"
 	}
 	var err error
-	if view.Tolerated, err = tolerations(job.Tolerations); err != nil {
+	if view.Tolerated, err = tolerations(job.tolerating()); err != nil {
 		return "", fmt.Errorf("prune job %q: %w", job.Name, err)
 	}
-	var out strings.Builder
-	if err := pruneTemplate.Execute(&out, view); err != nil {
-		return "", fmt.Errorf("prune job %q: %w", job.Name, err)
-	}
-	return out.String(), nil
+	return document(view.cronJob()), nil
 }
 
-// pruneView is what the template sees.
+// env are the variables of the script.
+func (job *PruneJob) env(minutes int64) [][2]string {
+	env := [][2]string{{"MOUNT", job.MountPath}, {"PARENT", job.Parent}, {"PAGE", strings.Join(job.Pages, " ")}, {"PARTIAL", job.Partial}}
+	if job.Flat {
+		const kib = 1 << 10
+		env = append(env, [2]string{"DEPTH", strconv.Itoa(job.depth())}, [2]string{"MOST_KIB", strconv.FormatInt(job.Most/kib, 10)})
+	} else {
+		trees := ""
+		if job.Trees {
+			trees = "yes"
+		}
+		env = append(env, [2]string{"TREES", trees}, [2]string{"KEEP", list(job.Keep)})
+	}
+	return append(env, [2]string{"RESERVED", list(job.Reserved)}, [2]string{"KEEP_FOR_MINUTES", strconv.FormatInt(minutes, 10)})
+}
+
+// depth is how many levels below Parent a page of a flat tier lies.
+func (job *PruneJob) depth() int { return strings.Count(job.Pages[0], "/") + 1 }
+
+// tolerating are the server's tolerations, and that of a node whose disk is full:
+// there the job is needed.
+func (job *PruneJob) tolerating() []map[string]any {
+	for _, toleration := range job.Tolerations {
+		effect, key := toleration["effect"], toleration["key"]
+		if toleration["operator"] == "Exists" && (key == nil || key == "" || key == diskPressure) && (effect == nil || effect == "" || effect == "NoSchedule") {
+			return job.Tolerations
+		}
+	}
+	return append(slices.Clone(job.Tolerations), map[string]any{"key": diskPressure, "operator": "Exists", "effect": "NoSchedule"})
+}
+
+// pruneView is a job with what follows from it.
 type pruneView struct {
 	PruneJob
 	Prunes, Server, Rollback, Root, Script string
 	Keeps, Reserves                        string
 	Env                                    [][2]string
-	Tolerated                              []string
-}
-
-// check refuses what would make a job that does not start, or that prunes
-// something else than was meant.
-func (job *PruneJob) check() error {
-	if len(job.Name) > 52 || !objectName.MatchString(job.Name) {
-		return errors.New("the name must have at most 52 lower case letters, digits, `-` or `.`: use PruneName")
-	}
-	if job.KeepFor < time.Minute || job.KeepFor > 10*365*24*time.Hour {
-		return fmt.Errorf("keepFor is %v: state at least 1m and at most 87600h, or prune: false for no job", job.KeepFor)
-	}
-	if job.Owner.Name == "" {
-		return errors.New("no server is named: give the server a name")
-	}
-	if (job.Claim == "") == (job.HostPath == "") {
-		return errors.New("the cache must lie on a claim or on a hostPath, one of the two")
-	}
-	if job.MountPath == "/" || !path.IsAbs(job.MountPath) || !path.IsAbs(job.Parent) {
-		return fmt.Errorf("mount path %q and directory %q must be absolute, and the mount path not `/`", job.MountPath, job.Parent)
-	}
-	if job.Parent != job.MountPath && !strings.HasPrefix(job.Parent, job.MountPath+"/") {
-		return fmt.Errorf("the directory %q is not on the volume mounted at %q: mount the volume at a parent of the generations", job.Parent, job.MountPath)
-	}
-	if job.Page == "" || strings.Contains(job.Page, "/") {
-		return fmt.Errorf("the page glob %q must be a file name pattern such as %s", job.Page, HiCachePage)
-	}
-	if len(job.Keep) == 0 {
-		return errors.New("no generation is named that must stay: name the directory the server is configured with")
-	}
-	for _, name := range slices.Concat(job.Keep, job.Reserved) {
-		if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
-			return fmt.Errorf("%q is no name of a directory in %s: name a directory that lies directly in it", name, job.Parent)
-		}
-	}
-	return job.checkTexts()
-}
-
-// checkTexts refuses texts that would not reach the script, or the object, as
-// they are: kubelet replaces $(NAME) and halves dollars, Flux replaces ${NAME}.
-func (job *PruneJob) checkTexts() error {
-	data := slices.Concat([]string{job.MountPath, job.Parent, job.Page}, job.Keep, job.Reserved)
-	for _, text := range data {
-		for _, form := range []string{"$(", "${", "$$"} {
-			if strings.Contains(text, form) {
-				return fmt.Errorf("%q holds `%s`, which kubelet or Flux replaces: write the value out, or rename the directory", text, form)
-			}
-		}
-	}
-	all := slices.Concat(data, []string{job.Namespace, job.Schedule, job.Image, job.Claim, job.HostPath, job.SubPath, job.Owner.Kind, job.Owner.Name})
-	for _, labels := range []map[string]string{job.NodeSelector, job.AffinityLabels, job.Labels, job.Annotations} {
-		all = slices.Concat(all, slices.Collect(maps.Keys(labels)), slices.Collect(maps.Values(labels)))
-	}
-	for _, text := range all {
-		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("%q is no text that YAML can hold: rename it", text)
-		}
-	}
-	return nil
+	Tolerated                              sequence
 }
 
 // cleanPath is path.Clean that leaves the empty path empty.
@@ -266,61 +250,6 @@ func span(minutes int64) string {
 		return strconv.FormatInt(minutes/60, 10) + "h"
 	}
 	return strconv.FormatInt(minutes, 10) + "m"
-}
-
-// indent moves each line that is not empty to the right, without the last
-// line's end.
-func indent(text string, blanks int) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = strings.Repeat(" ", blanks) + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// tolerations writes the tolerations line by line, keys in order.
-func tolerations(all []map[string]any) ([]string, error) {
-	var lines []string
-	for _, toleration := range all {
-		start := "- "
-		for _, key := range slices.Sorted(maps.Keys(toleration)) {
-			var value string
-			switch v := toleration[key].(type) {
-			case string:
-				if value = yamlText(v); !utf8.ValidString(v) || strings.Contains(v, "\x00") {
-					return nil, fmt.Errorf("the toleration's %s %q is no text that YAML can hold: rewrite it", key, v)
-				}
-			case int, int64:
-				value = fmt.Sprint(v)
-			default:
-				return nil, fmt.Errorf("the toleration's %s is %v: write a text or a whole number", key, v)
-			}
-			lines = append(lines, start+yamlText(key)+": "+value)
-			start = "  "
-		}
-	}
-	return lines, nil
-}
-
-var (
-	// objectName is a DNS subdomain, as the API server wants names.
-	objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-_.A-Za-z0-9]*[A-Za-z0-9])?$`)
-	otherRunes = regexp.MustCompile(`[^a-z0-9]+`)
-	// plainScalar is text that every YAML parser reads as itself; yamlWord is
-	// text that some read as a boolean or as nothing.
-	plainScalar = regexp.MustCompile(`^[A-Za-z/]([-A-Za-z0-9/._@]|:[A-Za-z0-9])*$`)
-	yamlWord    = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
-)
-
-// yamlText writes a text as a YAML scalar in ASCII, plain where that is safe.
-func yamlText(text string) string {
-	if plainScalar.MatchString(text) && !yamlWord.MatchString(text) {
-		return text
-	}
-	return strconv.QuoteToASCII(text)
 }
 
 // plainName keeps lower case letters and digits of a text, other runs become `-`.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trimtab/trimtab/transformers"
 )
 
 // pruneCase is a volume, and what a prune leaves of it and prints.
@@ -16,7 +18,8 @@ type pruneCase struct {
 	keep, reserved []string
 	want           string
 	gone           []string
-	everyHost      bool // run it behind every host; else what kubelet starts is only compared
+	shape          func(*transformers.PruneJob) // what is not as with pages of HiCache
+	everyHost      bool                         // run it behind every host; else what kubelet starts is only compared
 }
 
 // hostile are names that a script may trip over; none may change what is kept.

@@ -1,7 +1,6 @@
 package transformers_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +25,8 @@ func hicache() transformers.PruneJob {
 		MountPath: "/cache",
 		Parent:    "/cache/hicache",
 		Keep:      []string{"sha-1"},
-		Page:      transformers.HiCachePage,
+		Tier:      "hicache",
+		Pages:     []string{"*.bin"},
 	}
 }
 
@@ -53,6 +53,8 @@ func TestPruneCronJobIsHardened(t *testing.T) {
 	require.Equal(t, map[string]string{
 		transformers.ServerAnnotation:   "InferenceService coder",
 		transformers.ParentAnnotation:   "/cache/hicache",
+		transformers.TierAnnotation:     "hicache",
+		transformers.PriorityAnnotation: "while the disk of the node is full the kubelet admits critical pods alone",
 		transformers.RollbackAnnotation: "a rollback to a generation that was last written more than 24h ago starts cold: this job has removed it",
 		transformers.RootAnnotation:     "the server states no user and its image runs as root: only root may remove what it wrote",
 	}, cron.Annotations)
@@ -143,6 +145,7 @@ func TestPruneCronJobActsAsTheServer(t *testing.T) {
 	require.Equal(t, []corev1.Toleration{
 		{Key: "amd.com/gpu", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule},
 		{Key: "on", Operator: corev1.TolerationOpEqual, Value: "1e3", Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr(int64(60))},
+		{Key: "node.kubernetes.io/disk-pressure", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule},
 	}, pod.Tolerations)
 	require.Equal(t, "example.org/busybox:1", pod.Containers[0].Image)
 	require.Equal(t, []corev1.VolumeMount{{Name: "cache", MountPath: "/cache", SubPath: "coder"}}, pod.Containers[0].VolumeMounts)
@@ -155,12 +158,12 @@ func TestPruneCronJobActsAsTheServer(t *testing.T) {
 }
 
 func TestPruneScriptUsesOnlySafeForms(t *testing.T) {
-	script, err := os.ReadFile("prune.sh")
-	require.NoError(t, err)
-	for _, form := range []string{"${", "$$", "\t"} {
-		require.NotContains(t, string(script), form)
+	for name, script := range scripts(t) {
+		for _, form := range []string{"${", "$$", "\t"} {
+			require.NotContains(t, script, form, name)
+		}
+		require.NotRegexp(t, `\$\([A-Za-z_][-A-Za-z0-9_.]*\)`, script, "kubelet may replace it")
 	}
-	require.NotRegexp(t, `\$\([A-Za-z_][-A-Za-z0-9_.]*\)`, string(script), "kubelet may replace it")
 }
 
 func TestPruneCronJobRefuses(t *testing.T) {
@@ -182,8 +185,8 @@ func TestPruneCronJobRefuses(t *testing.T) {
 		{func(j *transformers.PruneJob) { j.Parent = "" }, "mount path \"/cache\" and directory \"\" must be absolute, and the mount path not `/`"},
 		{func(j *transformers.PruneJob) { j.Parent = "/cache2/x" }, "the directory \"/cache2/x\" is not on the volume mounted at \"/cache\": mount the volume at a parent of the generations"},
 		{func(j *transformers.PruneJob) { j.Parent = "/cache/../etc" }, "the directory \"/etc\" is not on the volume mounted at \"/cache\": mount the volume at a parent of the generations"},
-		{func(j *transformers.PruneJob) { j.Page = "" }, "the page glob \"\" must be a file name pattern such as *.bin"},
-		{func(j *transformers.PruneJob) { j.Page = "*/*.bin" }, "the page glob \"*/*.bin\" must be a file name pattern such as *.bin"},
+		{func(j *transformers.PruneJob) { j.Pages = []string{""} }, "the page glob \"\" must be a file name pattern such as *.bin"},
+		{func(j *transformers.PruneJob) { j.Pages = []string{"*/*.bin"} }, "the page glob \"*/*.bin\" must be a file name pattern such as *.bin"},
 		{func(j *transformers.PruneJob) { j.Keep = nil }, "no generation is named that must stay: name the directory the server is configured with"},
 		{func(j *transformers.PruneJob) { j.Keep = []string{"a", ".."} }, "\"..\" is no name of a directory in /cache/hicache"},
 		{func(j *transformers.PruneJob) { j.Reserved = []string{"a/b"} }, "\"a/b\" is no name of a directory in /cache/hicache"},

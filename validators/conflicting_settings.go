@@ -13,14 +13,19 @@ func conflictingSettings() rule.Rule { return refusals("conflicting-settings") }
 // unsupportedOnGPU finds what the target GPU lacks.
 func unsupportedOnGPU() rule.Rule { return refusals("unsupported-on-gpu") }
 
-// refusals is the rule for facts with the verbs refused and needs.
+// refusals is the rule for facts with the verbs refused and needs. A fact may
+// name the value to write instead.
 func refusals(name string) rule.Rule {
 	meta := rule.Named(name)
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		var found []finding.Finding
 		for _, verb := range []engine.Verb{engine.Refused, engine.Needs} {
-			found = append(found, r.Findings(meta, verb, func(engine.Judgement) rule.Verdict {
-				return rule.Verdict{Says: "keeps the server from starting", Action: finding.None}
+			found = append(found, r.Findings(meta, verb, func(judgement engine.Judgement) rule.Verdict {
+				verdict := rule.Verdict{Says: "keeps the server from starting", Action: finding.None}
+				if judgement.Fact.Write != "" {
+					verdict.Action, verdict.Proposed = finding.Set, judgement.Fact.Write
+				}
+				return verdict
 			})...)
 		}
 		return found, nil

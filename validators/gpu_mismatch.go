@@ -20,7 +20,7 @@ func gpuMismatch() rule.Rule {
 	return rule.Rule{
 		Meta: meta,
 		CheckServer: func(s rule.Server) []finding.Finding {
-			return slices.Concat(ranksAgainstGPUs(s, meta), headsAgainstRanks(s, meta), imageAgainstVendor(s, meta))
+			return slices.Concat(ranksAgainstGPUs(s, meta), headsAgainstRanks(s, meta), sharesAgainstRanks(s, meta), imageAgainstVendor(s, meta))
 		},
 		CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 			return r.Findings(meta, engine.Mismatch, func(engine.Judgement) rule.Verdict {
@@ -195,6 +195,57 @@ func headsAgainstRanks(s rule.Server, meta rule.Meta) []finding.Finding {
 	f := proven(s, parallelFinding(s, meta), headsProof[s.Engine])
 	f.Message = fmt.Sprintf("%s: the model has %d attention heads, which %d ranks cannot share evenly: take a divisor of %d", flag, heads, size, heads)
 	return []finding.Finding{f}
+}
+
+// sharedEvenly are the architectures whose attention was read in both engines:
+// KV heads are a multiple of the ranks, or the ranks of them.
+var sharedEvenly = []string{
+	"LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen2MoeForCausalLM", "Qwen3ForCausalLM", "Qwen3MoeForCausalLM",
+	"Qwen3NextForCausalLM", "Qwen3_5ForConditionalGeneration", "Qwen3_5MoeForConditionalGeneration",
+}
+
+var sharesProof = map[string]string{
+	"vllm":   "vllm/model_executor/models/llama.py, LlamaAttention.__init__, and its like in qwen2.py, qwen3.py, mixtral.py: total_num_kv_heads % tp_size == 0 or tp_size % total_num_kv_heads == 0",
+	"sglang": "python/sglang/srt/models/llama.py, LlamaAttention.__init__, and its like in qwen2.py, qwen3.py, mixtral.py: total_num_kv_heads % tp_size == 0 or tp_size % total_num_kv_heads == 0",
+}
+
+// sharesAgainstRanks: KV heads go whole to ranks, and whole ranks to KV heads;
+// the heads of linear attention are split evenly. With attention DP fewer ranks
+// share them than there are.
+func sharesAgainstRanks(s rule.Server, meta rule.Meta) []finding.Finding {
+	shape := s.Facts.Shape
+	architecture, _ := s.Facts.Set["model.architecture"].Value.(string)
+	heads, known := s.Facts.Set["model.heads"].Value.(int64)
+	size, ok := tensorParallelSize(s)
+	if shape == nil || !known || !ok || heads%size != 0 || !slices.Contains(sharedEvenly, architecture) {
+		return nil
+	}
+	f := proven(s, parallelFinding(s, meta), sharesProof[s.Engine])
+	flag := parallelFlags[s.Engine][0]
+	switch kv, state := shape.KVHeads, shape.State; {
+	case kv > 0 && kv%size != 0 && size%kv != 0:
+		f.Message = fmt.Sprintf("%s: the model has %d KV heads, which %d ranks cannot share: take a size that divides them or a multiple of them", flag, kv, size)
+	case state != nil && state.Kind == "gdn" && (state.VHeads%size != 0 || state.KHeads%size != 0):
+		f.Message = fmt.Sprintf("%s: linear attention has %d key heads and %d value heads, which %d ranks cannot share evenly: take a divisor of both", flag, state.KHeads, state.VHeads, size)
+	default:
+		return nil
+	}
+	return []finding.Finding{f}
+}
+
+// tensorParallelSize is the size that is written; false where none is, or where
+// another setting says over how many ranks attention is split.
+func tensorParallelSize(s rule.Server) (int64, bool) {
+	size, ok := int64(0), false
+	for _, given := range s.Newest.Settings {
+		if slices.Contains([]string{"--enable-dp-attention", "--attn-dp-size", "--attn-cp-size", "--config"}, given.Name) {
+			return 0, false
+		}
+		if given.Name == parallelFlags[s.Engine][0] && !given.Overridden && !given.Unknown {
+			size, ok = engine.WholeNumber(given.Value())
+		}
+	}
+	return size, ok && size > 0
 }
 
 // imageVendors are the engines' own images and the GPUs they are built for.

@@ -13,9 +13,10 @@ import (
 func inertSetting() rule.Rule {
 	meta := rule.Named("inert-setting")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		return r.Findings(meta, engine.Inert, func(engine.Judgement) rule.Verdict {
+		found := r.Findings(meta, engine.Inert, func(engine.Judgement) rule.Verdict {
 			return rule.Verdict{Says: "does nothing here", Action: finding.Remove}
-		}), nil
+		})
+		return append(found, droppedKeys(r, meta)...), nil
 	}, CheckServer: func(s rule.Server) []finding.Finding {
 		return unreadFields(s, meta)
 	}}

@@ -50,7 +50,7 @@ func pool(r rule.Release, meta rule.Meta, about setting.Setting) (*finding.Findi
 	}
 	workers, knownWorkers, workerNeeds := r.State.Derived("attn_dp")
 	if a.Slots == nil || a.Ratio == nil || !knownWorkers {
-		f.Needs = append(a.Needs, workerNeeds...)
+		f.Needs = append(a.SlotNeeds(), workerNeeds...)
 		return &f, nil
 	}
 	if len(a.Misfits) > 0 {

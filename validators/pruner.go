@@ -23,6 +23,8 @@ func prunedByOthers(r rule.Release, users []server.VolumeUser, tier *finding.Tie
 		switch {
 		case prunes:
 			return true, ""
+		case deletion.Broken != "" && tier.Blocked == "":
+			tier.Blocked = nameOf(u.Object) + " is there to prune it and removes nothing: it uses " + deletion.Broken + "; use `stat -c` there"
 		case deletion.Unclear != "" && tier.Blocked == "":
 			tier.Blocked = nameOf(u.Object) + " mounts the volume and may prune it: what it removes cannot be read, because of " + deletion.Unclear
 		case len(deletion.Targets) > 0:
@@ -81,7 +83,7 @@ func reaches(u server.VolumeUser, target server.DeletionTarget, tier *finding.Ti
 	if target.Depth >= 0 && target.Depth < max(left, 1) {
 		return false
 	}
-	return target.Name == "" || takesGenerations(target.Name, tier) || matches(target.Name, "page.bin")
+	return target.Name == "" || takesGenerations(target.Name, tier) || takesPages(target.Name, tier)
 }
 
 // takesGenerations tells whether a pattern takes directories like those that are
@@ -96,6 +98,13 @@ func takesGenerations(pattern string, tier *finding.Tier) bool {
 		}
 	}
 	return !strings.Contains(pattern, ".") // old-*: a pattern of directories
+}
+
+// takesPages tells whether a pattern takes files like the pages of a tier.
+func takesPages(pattern string, tier *finding.Tier) bool {
+	return slices.ContainsFunc(tier.Pages, func(page string) bool {
+		return matches(pattern, strings.NewReplacer("*", "page", "?", "x").Replace(path.Base(page)))
+	})
 }
 
 func matches(pattern, name string) bool {

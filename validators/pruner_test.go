@@ -12,7 +12,7 @@ import (
 // A pruner is what deletes generations of the tier, whichever they are; not what
 // deletes one by its name, other files, or beside them.
 func TestWhichDeletionsPruneATier(t *testing.T) {
-	tier := &finding.Tier{Volume: "pages", Place: "/cache/hc", Keep: map[string][]string{"Deployment chat": {"v2.1"}}}
+	tier := &finding.Tier{Volume: "pages", Place: "/cache/hc", Pages: []string{"*.bin"}, Keep: map[string][]string{"Deployment chat": {"v2.1"}}}
 	user := server.VolumeUser{Mounts: []server.Mount{
 		{Path: "/mnt/pages", Claim: "pages"}, {Path: "/hc", Claim: "pages", SubPath: "cache/hc"}, {Path: "/others", Claim: "others"},
 	}}

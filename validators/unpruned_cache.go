@@ -1,66 +1,95 @@
 package validators
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/trimtab/trimtab/internal/engine"
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
-	"github.com/trimtab/trimtab/internal/setting"
 )
 
 // storageDir is where SGLang's file backend keeps its pages.
 const storageDir = "env/SGLANG_HICACHE_FILE_BACKEND_STORAGE_DIR"
 
-// unprunedCache finds a growing cache tier on a volume that outlives the pod and
+// unprunedCache finds growing cache tiers on volumes that outlive the pod and
 // that nothing in the input prunes, and jobs of ours that prune where the tier
 // of their server no longer is.
 func unprunedCache() rule.Rule {
 	meta := rule.Named("unpruned-cache")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		if r.Engine != "sglang" || len(r.Mounts) == 0 && len(r.State.Settings) == 0 {
+		if len(r.Mounts) == 0 && len(r.State.Settings) == 0 {
 			return nil, nil
 		}
-		about, tier, known := hicacheTier(r)
-		if !known {
-			return nil, nil
-		}
+		caches, known := tiersOf(r)
 		users, err := r.VolumeUsers()
 		if err != nil {
 			return nil, err
 		}
-		gone := goneJobs(r, users, tier)
-		if tier == nil {
-			return outlived(r, meta, gone), nil
+		var growing []cacheTier
+		var tiers []*finding.Tier
+		for _, cache := range caches {
+			if tier := cache.pruned(r); tier != nil {
+				growing, tiers = append(growing, cache), append(tiers, tier)
+			}
 		}
-		tier.Gone = gone
-		f := unpruned(r, meta, about, tier)
-		pruned, note := prunedByOthers(r, users, tier)
-		if pruned {
-			return outlived(r, meta, gone), nil
+		joinCompiled(tiers)
+		var gone []finding.Object
+		if known {
+			gone = goneJobs(r, users, tiers)
 		}
-		f.Message += note
-		tier.Reserved = reserved(r, users, tier)
-		if tier.Blocked == "" {
-			tier.Blocked = untold(r, users, tier)
+		var found []finding.Finding
+		for i, tier := range tiers {
+			f := growing[i].unpruned(r, meta, tier)
+			pruned, note := prunedByOthers(r, users, tier)
+			if pruned {
+				continue
+			}
+			f.Message += note
+			tier.Reserved = reserved(r, users, tier)
+			if tier.Blocked == "" {
+				tier.Blocked = untold(r, users, tier)
+			}
+			tier.Gone, gone = ofTier(users, gone, tier)
+			found = append(found, f)
 		}
-		return []finding.Finding{f}, nil
+		return append(found, outlived(r, meta, gone)...), nil
 	}}
 }
 
-func unpruned(r rule.Release, meta rule.Meta, about setting.Setting, tier *finding.Tier) finding.Finding {
-	f := r.About(meta, about)
+// unpruned is the finding about one tier.
+func (c cacheTier) unpruned(r rule.Release, meta rule.Meta, tier *finding.Tier) finding.Finding {
+	f := r.Proven(r.About(meta, c.about), engine.Judgement{Fact: c.fact})
 	f.Places, f.Tier, f.Action = nil, tier, finding.Add
-	f.Message = storageDir + ": the engine never removes the directories beside " + path.Base(about.Value()) +
-		", which earlier images and weights left in " + tier.Parent + ", and no CronJob here prunes them"
-	f.Undo = "set `prune: false` in the config; a rollback to a generation that was pruned starts cold"
-	f.Evidence = []finding.Evidence{{
-		Engine: "sglang", Versions: ">=0.4.10",
-		Source: "python/sglang/srt/mem_cache/hicache_storage.py, HiCacheFile, and storage/file/lru_file_evictor.py: both look at the configured directory alone",
-	}}
+	switch {
+	case tier.Flat:
+		f.Message = c.about.Name + ": " + c.why + ", and no CronJob here prunes " + tier.Parent
+		f.Undo = "set `prune: false` in the config"
+	case c.fact.Tier.Compiled:
+		f.Message = c.about.Name + ": nothing removes the directories beside " + path.Base(c.generation(tier)) +
+			", which hold what earlier images compiled in " + tier.Parent + ", and no CronJob here prunes them"
+		f.Undo = "set `prune: false` in the config; a rollback to an image whose kernels were pruned compiles them anew"
+	default:
+		f.Message = c.about.Name + ": the engine never removes the directories beside " + path.Base(c.generation(tier)) +
+			", which earlier images and weights left in " + tier.Parent + ", and no CronJob here prunes them"
+		f.Undo = "set `prune: false` in the config; a rollback to a generation that was pruned starts cold"
+		if c.bounded == engine.False {
+			f.Message += "; " + path.Base(c.directory) + " itself grows too, for " + c.why
+		}
+	}
+	if perToken, known, _ := r.State.Derived("file_per_token"); known && perToken == true && c.fact.Tier.Name == "hicache" {
+		f.Message += "; with page size 1 it writes a file for each token"
+	}
 	return f
+}
+
+// generation is the directory of a tier that the server uses now.
+func (c cacheTier) generation(tier *finding.Tier) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(c.directory, strings.TrimSuffix(tier.Parent, "/")+"/"), "/")
+	return path.Join(tier.Parent, name)
 }
 
 // outlived is the finding about jobs of ours that have nothing left to prune.
@@ -74,60 +103,6 @@ func outlived(r rule.Release, meta rule.Meta, gone []finding.Object) []finding.F
 	f.Tier = &finding.Tier{Gone: gone}
 	f.Undo = "the job is written anew as soon as the server keeps a cache on a volume again"
 	return []finding.Finding{f}
-}
-
-// hicacheTier is the tier of a server's file backend, and the setting that names
-// its directory; nil where there is none, or where it lies on no volume that
-// outlives the pod. It is not known where a setting that decides it is not.
-func hicacheTier(r rule.Release) (about setting.Setting, tier *finding.Tier, known bool) {
-	on, knownOn, _ := r.State.Value("enable_hierarchical_cache")
-	backend, knownBackend, _ := r.State.Value("hicache_storage_backend")
-	switch {
-	case knownOn && on == false || knownOn && knownBackend && backend != "file":
-		return about, nil, true
-	case !knownOn || !knownBackend:
-		// An option without default that is not given is none.
-		return about, nil, knownOn && r.State.Opaque == "" && !r.State.Given("hicache_storage_backend") && !r.State.Given("config")
-	}
-	if extra, known, _ := r.State.Value("hicache_storage_backend_extra_config"); r.State.Given("hicache_storage_backend_extra_config") {
-		object, _ := extra.(map[string]any)
-		if !known || object["file_storage_path"] != nil {
-			return about, nil, false
-		}
-	}
-	given := slices.IndexFunc(r.State.Settings, func(s setting.Setting) bool { return s.Name == storageDir && !s.Overridden })
-	if given < 0 {
-		return about, nil, !r.EnvFrom
-	}
-	about = r.State.Settings[given]
-	if about.Unknown {
-		return about, nil, false
-	}
-	return about, tierAt(r, about.Value()), true
-}
-
-// tierAt is the tier of a configured directory; nil when it does not lie below a
-// folder of a volume that outlives the pod.
-func tierAt(r rule.Release, dir string) *finding.Tier {
-	dir = path.Clean(dir)
-	mount, persistent := r.Persistent(dir)
-	parent := path.Dir(dir)
-	if !persistent || !path.IsAbs(dir) || !server.Below(mount.Path, parent) {
-		return nil
-	}
-	tier := &finding.Tier{
-		Name: "hicache", Claim: mount.Claim, HostPath: mount.HostPath, SubPath: mount.SubPath,
-		MountPath: mount.Path, Parent: parent, Page: "*.bin",
-	}
-	place, ok := server.PlaceOf(r.Mounts, parent)
-	if !ok {
-		root, _ := mount.Root()
-		place = root
-		tier.Blocked = "which folder of the volume is mounted is decided in the cluster"
-	}
-	tier.Volume, tier.Place = place.Volume, place.Path
-	tier.Keep = map[string][]string{keeper(tier, r.Object): {path.Base(dir)}}
-	return tier
 }
 
 func placeOf(tier *finding.Tier) server.Place {
@@ -221,19 +196,38 @@ func untold(r rule.Release, users []server.VolumeUser, tier *finding.Tier) strin
 }
 
 // goneJobs are the prune jobs of ours that name the server as theirs and prune
-// elsewhere than where its tier is.
-func goneJobs(r rule.Release, users []server.VolumeUser, tier *finding.Tier) []finding.Object {
+// where none of its tiers is.
+func goneJobs(r rule.Release, users []server.VolumeUser, tiers []*finding.Tier) []finding.Object {
 	var gone []finding.Object
 	for _, u := range users {
 		if !IsPruneJob(u) || u.Annotations["trimtab.dev/server"] != nameOf(r.Object) || !sameNamespace(u.Object, r.Object) {
 			continue
 		}
 		place, known := server.PlaceOf(u.Mounts, u.Annotations["trimtab.dev/parent"])
-		if tier == nil || known && place != placeOf(tier) {
+		still := slices.ContainsFunc(tiers, func(t *finding.Tier) bool { return place == placeOf(t) && TierOfJob(u) == t.Name })
+		if !still && (known || len(tiers) == 0) {
 			gone = append(gone, u.Object)
 		}
 	}
 	return gone
+}
+
+// ofTier parts the jobs that prune a tier of a name from the others.
+func ofTier(users []server.VolumeUser, jobs []finding.Object, tier *finding.Tier) (own, others []finding.Object) {
+	for _, job := range jobs {
+		its := slices.IndexFunc(users, func(u server.VolumeUser) bool { return u.Object == job && IsPruneJob(u) })
+		if TierOfJob(users[its]) == tier.Name {
+			own = append(own, job)
+			continue
+		}
+		others = append(others, job)
+	}
+	return own, others
+}
+
+// TierOfJob is the name of the tier that a job of ours prunes.
+func TierOfJob(u server.VolumeUser) string {
+	return cmp.Or(u.Annotations["trimtab.dev/tier"], "hicache")
 }
 
 // sameNamespace: an object without a namespace gets that of the kustomization or

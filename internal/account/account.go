@@ -1,11 +1,13 @@
 // Package account draws up the memory account of one server: settings and facts
 // at one release go in, the rows of a ledger come out, and what a change of the
-// mamba slots costs in KV tokens. What a row needs and does not have is named.
+// mamba slots or of the memory fraction costs in KV tokens. What was measured
+// beats what is computed; what a row needs and does not have is named.
 package account
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/engine"
@@ -13,21 +15,28 @@ import (
 	"github.com/trimtab/trimtab/internal/ledger"
 )
 
-// Account is the account of one server at one release; every rank has the same.
+// Account is the account of one server at one release.
 type Account struct {
-	// Attention and State are what one rank keeps; nil where something is not
-	// known.
-	Attention *ledger.Attention
-	State     *ledger.State
+	// Cell is what a token costs on the rank with the most layers, State what a
+	// slot of recurrent state does; nil where something is not known, or the
+	// model has none.
+	Cell  ledger.Cell
+	State ledger.Slot
 	// Slots is --max-mamba-cache-size on one rank; nil when not known.
 	Slots *int64
-	// Tokens is what the KV cache holds: measured, carried over to the slots
-	// that are set now. nil when nothing was measured.
+	// Tokens is what the KV cache holds: measured, or carried over to the settings
+	// as they are now; nil when nothing was measured.
 	Tokens *int64
 	// TokensSource is measured, or computed when they were carried over.
 	TokensSource ledger.Source
-	// Requests is how many run at once by the mamba slots; nil when not known.
+	// Capacity is how many tokens the KV cache holds, measured or computed, with
+	// its limits; nil when not known.
+	Capacity *ledger.Estimate
+	// Length is the longest request that the server accepts, in tokens.
+	Length *int64
+	// Requests is how many run at once, Because what sets it; nil when not known.
 	Requests *int64
+	Because  string
 	// Ratio is the number of mamba slots a running request holds.
 	Ratio *int64
 	// Needs are the facts that are missing for the rest.
@@ -36,48 +45,92 @@ type Account struct {
 	// they are among Needs, and nothing is concluded from what was measured.
 	Misfits []string
 
-	paddingPaid bool
-	// workers is the attention DP size; nil when not known.
-	workers *int64
+	// absurd is the first setting whose figure no server has.
+	absurd error
+
+	state *engine.State
+	facts *facts.Gathered
+	shape *hardware.ModelEntry
+	sizes sizes
+	// card is the memory of one GPU as the engine sees it, in bytes, and budget
+	// what the engine takes of it.
+	card, budget *ledger.Estimate
+	fraction     float64
+	stages       []stage
+	paged        pagedPool
+	pools        statePool
 }
 
-// Of draws up the account of an SGLang server. Errors are overflows and
-// figures that contradict each other.
+// sizes are the parallel sizes of a server.
+type sizes struct {
+	tp, pp, dp int64
+	// experts is the number of ranks that share the routed experts, heads the
+	// number that share the attention heads.
+	experts, heads int64
+	known          bool
+}
+
+// stage is one pipeline stage; every rank of it has the same account.
+type stage struct {
+	weights, activations, graphs, draft *ledger.Estimate
+	// pool is what is left for KV cache and state, in bytes, with its limits; left
+	// is the same also where the limits are too wide to stand for.
+	pool, left *ledger.Estimate
+	// paged is vLLM's pool, cell what a token costs in SGLang's.
+	paged *ledger.Paged
+	cell  ledger.Cell
+	slot  ledger.Slot
+}
+
+// Of draws up the account of a server. Errors are overflows and settings that
+// no engine can have.
 func Of(s *engine.State, g *facts.Gathered) (*Account, error) {
-	a := &Account{}
-	first, ok := s.Engine.Find("0.5.17")
-	a.paddingPaid = ok && s.Release.Index >= first.Index
-	tp := a.number(s, "tp_size")
-	dp := a.derived(s, "attn_dp")
-	a.workers = dp
-	a.Ratio = a.derived(s, "mamba_ratio")
-	a.Requests = a.derived(s, "mamba_requests")
-	if configured := a.number(s, "max_mamba_cache_size"); configured != nil && dp != nil && *dp > 0 {
-		slots := *configured / *dp
-		a.Slots = &slots
-	}
-	shape := g.Shape
-	if shape == nil {
+	a := &Account{state: s, facts: g, shape: g.Shape}
+	if a.shape == nil {
 		a.need("model.name")
 	}
-	if shape == nil || tp == nil {
-		return a, nil
+	if err := a.readSizes(); err != nil {
+		return nil, err
 	}
-	a.attention(s, shape, *tp)
-	a.state(s, shape, *tp)
-	return a, a.tokens(g)
+	if err := a.readBudget(); err != nil {
+		return nil, err
+	}
+	a.readLength()
+	draw := a.sglang
+	if s.Engine.Name == "vllm" {
+		draw = a.vllm
+	}
+	if err := draw(); err != nil {
+		return nil, err
+	}
+	if a.Tokens != nil {
+		a.Needs = slices.DeleteFunc(a.Needs, func(need string) bool { return need == "measured.kvTokens" })
+	}
+	return a, nil
 }
 
 func (a *Account) need(names ...string) {
 	for _, name := range names {
-		if !slices.Contains(a.Needs, name) {
+		internal := strings.Contains(name, "_") && !strings.ContainsAny(name, "-. ") // of a definition that the release has not
+		if !internal && !slices.Contains(a.Needs, name) {
 			a.Needs = append(a.Needs, name)
 		}
 	}
 }
 
-func (a *Account) number(s *engine.State, key string) *int64 {
-	value, known, needs := s.Value(key)
+// since tells whether the release is a version or later.
+func (a *Account) since(version string) bool {
+	first, ok := a.state.Engine.Find(version)
+	return ok && a.state.Release.Index >= first.Index
+}
+
+// whole is a setting with a whole number; what is missing is needed.
+func (a *Account) whole(key string) *int64 { return a.integer(a.state.Value(key)) }
+
+// derived is a value that the engine's facts define.
+func (a *Account) derived(name string) *int64 { return a.integer(a.state.Derived(name)) }
+
+func (a *Account) integer(value any, known bool, needs []string) *int64 {
 	n, ok := value.(int64)
 	if !known || !ok {
 		a.need(needs...)
@@ -86,193 +139,122 @@ func (a *Account) number(s *engine.State, key string) *int64 {
 	return &n
 }
 
-func (a *Account) derived(s *engine.State, name string) *int64 {
-	value, known, needs := s.Derived(name)
-	n, ok := value.(int64)
-	if !known || !ok {
-		a.need(needs...)
-		return nil
+// text is a setting with a text; empty where it is not known or null.
+func (a *Account) text(key string) string {
+	value, known, _ := a.state.Value(key)
+	text, _ := value.(string)
+	if !known {
+		return ""
 	}
-	return &n
+	return text
 }
 
-// attention needs the size of a KV element: a type that is given, or auto on a
-// checkpoint whose own type is known to be 16 bits wide and which declares no
-// type for the cache.
-func (a *Account) attention(s *engine.State, shape *hardware.ModelEntry, tp int64) {
-	if !shape.GroupedQuery() {
-		return
-	}
-	value, known, needs := s.Value("kv_cache_dtype")
-	dtype, _ := value.(string)
-	if known && dtype == "auto" && s.Facts["model.dtype"].Value == nil {
-		known, needs = false, []string{"model.dtype"}
+// on tells whether a switch is known to be on.
+func (a *Account) on(key string) bool {
+	value, known, _ := a.state.Value(key)
+	return known && value == true
+}
+
+// number is a setting with a number, in floats; ok is false where it is not
+// known or null.
+func (a *Account) number(key string) (number float64, ok bool) {
+	value, known, needs := a.state.Value(key)
+	switch v := value.(type) {
+	case float64:
+		return v, known
+	case int64:
+		return float64(v), known
 	}
 	if !known {
 		a.need(needs...)
-		return
 	}
-	element, err := ledger.KVElementBytes(dtype)
-	if err != nil {
-		a.need("--kv-cache-dtype")
-		return
-	}
-	a.Attention = &ledger.Attention{
-		Layers: shape.LayersFullAttention, KVHeads: shape.KVHeads,
-		KeyDim: shape.HeadDim, ValueDim: shape.HeadDim, ElementBytes: element, TP: tp,
-	}
+	return 0, false
 }
 
-func (a *Account) state(s *engine.State, shape *hardware.ModelEntry, tp int64) {
-	if shape.State == nil || shape.State.Kind != "gdn" {
-		return
-	}
-	dtype := shape.State.ConfigSSMDType
-	if value, known, _ := s.Value("mamba_ssm_dtype"); known {
-		dtype, _ = value.(string)
-	}
-	element, err := ledger.SSMElementBytes(dtype)
-	if err != nil {
-		a.need("--mamba-ssm-dtype")
-		return
-	}
-	a.State = &ledger.State{
-		Layers: shape.LayersLinear, KeyHeads: shape.State.KHeads, KeyDim: shape.State.KHeadDim,
-		ValueHeads: shape.State.VHeads, ValueDim: shape.State.VHeadDim,
-		ConvKernel: shape.State.ConvKernel, SSMElementBytes: element, TP: tp,
-	}
+// mostRanks is more than any server has.
+const mostRanks = 1 << 16
+
+// keys are what the engines call the same setting.
+var keys = map[string]struct{ tp, pp, dp, fraction, length, method, path string }{
+	"vllm": {"tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "gpu_memory_utilization",
+		"max_model_len", "quantization", "model"},
+	"sglang": {"tp_size", "pp_size", "dp_size", "mem_fraction_static", "context_length", "quantization", "model_path"},
 }
 
-// tokens carries the measured KV tokens over from the slots they were measured
-// with to those that are set. Logged bytes that do not agree with the computed
-// ones make the account stop: one of them is about another server.
-func (a *Account) tokens(g *facts.Gathered) error {
-	measured, ok := g.Set["measured.kvTokens"].Value.(int64)
-	if !ok {
-		a.need("measured.kvTokens")
+// readSizes reads the parallel sizes; one below 1 is an error.
+func (a *Account) readSizes() error {
+	k := keys[a.state.Engine.Name]
+	values := map[string]*int64{}
+	for _, key := range []string{k.tp, k.pp, k.dp} {
+		values[key] = a.whole(key)
+		if _, exists := a.state.Engine.OptionByKey(key, a.state.Release); !exists {
+			one := int64(1) // a release from before it
+			values[key] = &one
+		}
+		if size := values[key]; size != nil && (*size < 1 || *size > mostRanks) {
+			return fmt.Errorf("--%s must be from 1 to %d, got %d", flagged(key), mostRanks, *size)
+		}
 	}
-	with, known := g.Set["measured.mambaSlots"].Value.(int64)
-	if !a.fits(g) || !ok || a.Attention == nil {
+	if values[k.tp] == nil || values[k.pp] == nil || values[k.dp] == nil {
 		return nil
 	}
-	if agrees, err := a.agrees(measured, g); err != nil || !agrees {
-		return err
+	a.sizes = sizes{tp: *values[k.tp], pp: *values[k.pp], dp: *values[k.dp], known: true}
+	a.sizes.heads, a.sizes.experts = a.sizes.tp, a.sizes.tp
+	if a.state.Engine.Name == "vllm" && a.on("enable_expert_parallel") {
+		a.sizes.experts = a.sizes.tp * a.sizes.dp
 	}
-	if !known || a.Slots == nil || a.State == nil {
-		a.Tokens, a.TokensSource = &measured, ledger.Measured
-		return nil
-	}
-	tokens, err := a.move(measured, with, *a.Slots)
-	if err != nil {
-		return err
-	}
-	a.Tokens, a.TokensSource = &tokens, ledger.Measured
-	if with != *a.Slots {
-		a.TokensSource = ledger.Computed
+	if workers := a.attentionWorkers(); workers > 1 {
+		if a.sizes.tp%workers != 0 {
+			return fmt.Errorf("%d attention workers do not divide %d ranks: choose a --dp-size that divides --tp-size", workers, a.sizes.tp)
+		}
+		a.sizes.heads = a.sizes.tp / workers
 	}
 	return nil
 }
 
-// loggedFigures: SGLang prints K and V, conv and ssm apart, each rounded.
-const loggedFigures = 2
-
-func (a *Account) agrees(measured int64, g *facts.Gathered) (bool, error) {
-	if logged, ok := g.Set["measured.kvBytes"].Value.(string); ok {
-		row, err := ledger.KVRow(measured, *a.Attention, ledger.Measured)
-		if err != nil {
-			return false, err
-		}
-		if same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures); err != nil || !same {
-			a.misfit("measured.kvBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.kvTokens that do")
-			return false, err
-		}
+// within remembers a setting whose figure is beyond any server; a plan of such a
+// server is an error.
+func (a *Account) within(key string, value, most int64) bool {
+	if value >= 1 && value <= most {
+		return true
 	}
-	slots, known := g.Set["measured.mambaSlots"].Value.(int64)
-	logged, ok := g.Set["measured.mambaBytes"].Value.(string)
-	if !ok || !known || a.State == nil {
-		return true, nil
+	if a.absurd == nil {
+		a.absurd = fmt.Errorf("--%s must be from 1 to %s, got %s", flagged(key), ledger.Grouped(most), ledger.Grouped(value))
 	}
-	row, err := ledger.MambaRow(slots, *a.State, ledger.Measured)
-	if err != nil {
-		return false, err
-	}
-	same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures)
-	if !same {
-		a.misfit("measured.mambaBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.mambaSlots that do")
-	}
-	return same, err
+	return false
 }
 
-// move is what the KV cache holds after the slots change.
-func (a *Account) move(tokens, from, to int64) (int64, error) {
-	before, err := a.pool(from)
-	if err != nil {
-		return 0, err
+// attentionWorkers is the number of SGLang's attention DP workers, 1 elsewhere.
+func (a *Account) attentionWorkers() int64 {
+	if a.state.Engine.Name != "sglang" {
+		return 1
 	}
-	after, err := a.pool(to)
-	if err != nil {
-		return 0, err
+	value, known, _ := a.state.Derived("attn_dp")
+	workers, _ := value.(int64)
+	if !known && a.on("enable_dp_attention") { // a release from before the definition
+		workers = a.optional("dp_size")
 	}
-	return ledger.Exchange(tokens, before, after, 0)
+	return max(1, workers)
 }
 
-func (a *Account) pool(slots int64) (ledger.Pool, error) {
-	cell, err := a.Attention.CellBytes()
-	if err != nil {
-		return ledger.Pool{}, err
-	}
-	slot, err := a.State.SlotBytes()
-	if err != nil {
-		return ledger.Pool{}, err
-	}
-	return ledger.Pool{Slots: slots, SlotBytes: slot, CellBytes: cell, PaddingPaid: a.paddingPaid}, nil
-}
-
-// Resized is what the KV cache would hold with another number of slots, and
-// what a slot and a token take in bytes. ok is false when something is missing.
-func (a *Account) Resized(slots int64) (tokens, slotBytes, cellBytes int64, ok bool) {
-	if a.Tokens == nil || a.Slots == nil || a.State == nil || a.Attention == nil {
-		return 0, 0, 0, false
-	}
-	pool, err := a.pool(slots)
-	if err != nil {
-		return 0, 0, 0, false
-	}
-	tokens, err = a.move(*a.Tokens, *a.Slots, slots)
-	return tokens, pool.SlotBytes, pool.CellBytes, err == nil
-}
-
-// Plan is the account as a ledger, one per rank.
-func (a *Account) Plan(gpu string, ranks int64) (ledger.Plan, error) {
-	plan := ledger.Plan{Tokens: a.Tokens, Needs: a.Needs}
-	var rows []ledger.Row
-	if a.Tokens != nil && a.Attention != nil {
-		row, err := ledger.KVRow(*a.Tokens, *a.Attention, a.TokensSource)
-		if err != nil {
-			return plan, err
-		}
-		rows = append(rows, row)
-	}
-	if a.Slots != nil && a.State != nil {
-		row, err := ledger.MambaRow(*a.Slots, *a.State, ledger.Computed)
-		if err != nil {
-			return plan, err
-		}
-		rows = append(rows, row)
-	}
-	if a.Attention != nil && a.State != nil && a.Slots != nil {
-		if pool, err := a.pool(*a.Slots); err == nil {
-			if rate, err := pool.Rate(); err == nil {
-				plan.Rates = append(plan.Rates, rate)
-			}
+// readLength reads the longest request: given, or what the engine derives from
+// the checkpoint's config.
+func (a *Account) readLength() {
+	key := keys[a.state.Engine.Name].length
+	if value, known, _ := a.state.Value(key); known {
+		if n, ok := value.(int64); ok && n > 0 {
+			a.Length = &n
+			a.within(key, n, mostTokens)
+			return
 		}
 	}
-	if a.Requests != nil && a.Slots != nil && a.Ratio != nil {
-		plan.Ceiling = ledger.Ceiling{Requests: a.Requests, Because: "max_mamba_cache_size " + strconv.FormatInt(*a.Slots, 10) +
-			" // " + strconv.FormatInt(*a.Ratio, 10) + " mamba slots a request, in each attention DP worker"}
+	if a.state.Given(key) {
+		a.need("--" + flagged(key)) // given, and not a length: auto, -1, a variable
+		return
 	}
-	for rank := range min(max(ranks, 1), 64) {
-		plan.GPUs = append(plan.GPUs, ledger.Ledger{GPU: gpu, Rank: int(rank), Rows: rows})
+	if n, ok := a.facts.Set["model.maxLen"].Value.(int64); ok && n > 0 {
+		a.Length = &n
+		return
 	}
-	return plan.Listed(), nil
+	a.need("--" + flagged(key))
 }

@@ -83,7 +83,7 @@ func TestLoggedBytesThatDisagreeStopTheAccount(t *testing.T) {
 func TestNothingIsGuessed(t *testing.T) {
 	a := hybrid(t, "0.5.16", nil, "--max-mamba-cache-size", "60")
 	require.Nil(t, a.Tokens)
-	require.Nil(t, a.Attention, "auto on a checkpoint whose type is not known")
+	require.Nil(t, a.Cell, "auto on a checkpoint whose type is not known")
 	require.Subset(t, a.Needs, []string{"model.dtype", "measured.kvTokens"})
 	_, _, _, ok := a.Resized(48)
 	require.False(t, ok)
@@ -91,10 +91,14 @@ func TestNothingIsGuessed(t *testing.T) {
 
 func TestPlanShowsEveryRankAndTheCeiling(t *testing.T) {
 	counts := map[string]any{"measured.kvTokens": int64(183240), "measured.mambaSlots": int64(60)}
-	plan, err := hybrid(t, "0.5.16", counts, append([]string{"--tp-size", "2"}, seed...)...).Plan("r9700", 2)
+	plan, err := hybrid(t, "0.5.16", counts, append([]string{"--tp-size", "2"}, seed...)...).Plan("r9700")
 	require.NoError(t, err)
 	require.Len(t, plan.GPUs, 2)
-	require.Equal(t, []string{"kv", "mamba"}, []string{plan.GPUs[1].Rows[0].Name, plan.GPUs[1].Rows[1].Name})
+	var names []string
+	for _, row := range plan.GPUs[1].Rows {
+		names = append(names, row.Name)
+	}
+	require.Equal(t, []string{"card", "engine", "weights", "graphs", "kv", "mamba", "free"}, names)
 	require.Equal(t, int64(20), *plan.Ceiling.Requests)
 }
 

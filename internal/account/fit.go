@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/facts"
@@ -49,7 +50,7 @@ func (a *Account) fits(g *facts.Gathered) bool {
 			strings.Join(figures, " and "), ledger.Grouped(card), about, ledger.Grouped(taken)))
 		return false
 	}
-	if !hasTokens || !hasSlots || a.Slots == nil || a.State == nil || a.Attention == nil {
+	if !hasTokens || !hasSlots || a.Slots == nil || a.State == nil || a.Cell == nil {
 		return true
 	}
 	if _, err := a.move(tokens, slots, *a.Slots); err != nil {
@@ -63,7 +64,7 @@ func (a *Account) fits(g *facts.Gathered) bool {
 // that was seen running, where one worker runs them all.
 func (a *Account) leastTokens(g *facts.Gathered) int64 {
 	running, _ := g.Set["workload.peakRunning"].Value.(int64)
-	if a.workers == nil || *a.workers != 1 {
+	if a.pools.workers == nil || *a.pools.workers != 1 {
 		running = 0
 	}
 	return max(oneRequest, running)
@@ -72,15 +73,15 @@ func (a *Account) leastTokens(g *facts.Gathered) int64 {
 // taken is what the measured caches take together, in bytes, as far as their
 // shapes are known, and which figures tell it.
 func (a *Account) taken(tokens, slots int64) (taken int64, figures []string, err error) {
-	if tokens > 0 && a.Attention != nil {
-		row, err := ledger.KVRow(tokens, *a.Attention, ledger.Measured)
+	if tokens > 0 && a.Cell != nil {
+		row, err := ledger.KVRow(tokens, a.Cell, ledger.Measured)
 		if err != nil {
 			return 0, nil, err
 		}
 		taken, figures = *row.Bytes, []string{"measured.kvTokens"}
 	}
 	if slots > 0 && a.State != nil {
-		row, err := ledger.MambaRow(slots, *a.State, ledger.Measured)
+		row, err := ledger.MambaRow(slots, a.State, ledger.Measured)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -90,4 +91,33 @@ func (a *Account) taken(tokens, slots int64) (taken int64, figures []string, err
 		taken, figures = taken+*row.Bytes, append(figures, "measured.mambaSlots")
 	}
 	return taken, figures, nil
+}
+
+// agrees tells whether the bytes that the log shows are those of the measured
+// counts.
+func (a *Account) agrees(measured int64, g *facts.Gathered) (bool, error) {
+	if logged, ok := g.Set["measured.kvBytes"].Value.(string); ok && a.Cell != nil {
+		row, err := ledger.KVRow(measured, a.Cell, ledger.Measured)
+		if err != nil {
+			return false, err
+		}
+		if same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures); err != nil || !same {
+			a.misfit("measured.kvBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.kvTokens that do")
+			return false, err
+		}
+	}
+	slots, known := g.Set["measured.mambaSlots"].Value.(int64)
+	logged, ok := g.Set["measured.mambaBytes"].Value.(string)
+	if !ok || !known || a.State == nil {
+		return true, nil
+	}
+	row, err := ledger.MambaRow(slots, a.State, ledger.Measured)
+	if err != nil {
+		return false, err
+	}
+	same, err := ledger.Agrees(*row.Bytes, logged, loggedFigures)
+	if !same {
+		a.misfit("measured.mambaBytes that agree with " + strconv.FormatInt(*row.Bytes, 10) + " B, or measured.mambaSlots that do")
+	}
+	return same, err
 }

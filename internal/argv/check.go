@@ -2,6 +2,7 @@ package argv
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,12 +75,24 @@ func (p *parser) checkText(o *catalogue.Option, text string) *Problem {
 		if ok && config.Known(p.release) {
 			return p.checkConfig(o, config, text)
 		}
+		if p.dialect.pythonObjects && o.Flag == "--compilation-config" && strings.HasPrefix(trimSpace(text), "{") {
+			if isObject(text) && namesOfJSON.MatchString(jsonText.ReplaceAllString(text, "")) {
+				return refuse("a dictionary of Python, with True, False and None for true, false and null")
+			}
+			return nil // a dictionary that is no JSON may still be Python's
+		}
 		if p.dialect.vllm && slices.Contains(configs, o.Flag) && !isObject(text) && !p.isOldLevel(o, text) {
 			return refuse("a JSON object")
 		}
 	}
 	return checkOne(o, text, open)
 }
+
+// Texts of JSON, and the names that JSON has for what Python calls otherwise.
+var (
+	jsonText    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	namesOfJSON = regexp.MustCompile(`\b(true|false|null)\b`)
+)
 
 // isOldLevel reports whether a text is the optimization level that
 // --compilation-config took for an object.

@@ -9,6 +9,10 @@ import (
 func TestKeysOfJSONOptions(t *testing.T) {
 	const refused = "bad-value"
 	for _, c := range []struct{ engine, version, option, value, problem string }{
+		{"vllm", "0.8.5", "--compilation-config", `{"use_inductor":true}`, refused}, // true is no literal of Python
+		{"vllm", "0.8.5", "--compilation-config", `{"use_inductor":True,"backend":"true"}`, ""},
+		{"vllm", "0.8.5", "--compilation-config", `{"level":3,"backend":"true"}`, ""},
+		{"vllm", "0.9.2", "--compilation-config", `{"use_inductor":true}`, ""},
 		{"vllm", "0.12.0", "--compilation-config", `{"nope":1}`, ""},
 		{"vllm", "0.13.0", "--compilation-config", `{"nope":1}`, refused},
 		{"vllm", "0.13.0", "--compilation-config", `{"pass_config":{"nope":1}}`, refused},

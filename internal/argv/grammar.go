@@ -100,6 +100,7 @@ type dialect struct {
 	expandsNumbers  bool // 80m in JSON is a number
 	strictLists     bool // some JSON knows no NaN
 	keyValues       bool // dictionaries may be written a=1,b=2
+	pythonObjects   bool // --compilation-config is a dictionary of Python
 	namesLogLevel   bool // the log level must be one of Python's
 
 	fileLists    bool // a list in the file of --config is several words
@@ -138,6 +139,7 @@ func dialectOf(e *catalogue.Engine, r catalogue.Release, mode Mode) dialect {
 		modelDemanded:   mode == Serve && !since("0.8.3"),
 		serveOnly:       !since("0.10.0"),
 		unsetByText:     since("0.9.0"),
+		pythonObjects:   !since("0.9.0"),
 		noneIsNoChoice:  since("0.8.5"),
 		noneIsChoice:    since("0.31.0"),
 		expandsNumbers:  since("0.20.0"),

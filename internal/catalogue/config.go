@@ -151,14 +151,24 @@ func (c *Config) Known(r Release) bool {
 // read these are keys that were dropped, keys that no class can have, and
 // those that a release was given and refused.
 func (c *Config) Refuses(key string, r Release) bool {
-	if !slices.ContainsFunc(c.strict, func(life Life) bool { return life.Contains(r) }) {
+	if !c.isStrict(r) || c.knows(key, r) {
 		return false
 	}
-	lives := c.keys[key]
-	if slices.ContainsFunc(lives, func(life KeyLife) bool { return life.Contains(r) }) {
-		return false
-	}
-	return r.Index <= c.read.Index || len(lives) > 0 || slices.Contains(c.tried, key) || !isIdentifier(key)
+	return r.Index <= c.read.Index || len(c.keys[key]) > 0 || slices.Contains(c.tried, key) || !isIdentifier(key)
+}
+
+// Drops reports whether a release is known to leave a key out of the object
+// without a word: it neither knows it nor refuses what it does not know.
+func (c *Config) Drops(key string, r Release) bool {
+	return c.Known(r) && r.Index <= c.read.Index && !c.isStrict(r) && !c.knows(key, r)
+}
+
+func (c *Config) isStrict(r Release) bool {
+	return slices.ContainsFunc(c.strict, func(life Life) bool { return life.Contains(r) })
+}
+
+func (c *Config) knows(key string, r Release) bool {
+	return slices.ContainsFunc(c.keys[key], func(life KeyLife) bool { return life.Contains(r) })
 }
 
 // isIdentifier reports whether an attribute can have a name. Letters outside
@@ -172,8 +182,8 @@ func isIdentifier(name string) bool {
 // Keys returns the keys that a release knows, sorted.
 func (c *Config) Keys(r Release) []string {
 	var known []string
-	for key, lives := range c.keys {
-		if slices.ContainsFunc(lives, func(life KeyLife) bool { return life.Contains(r) }) {
+	for key := range c.keys {
+		if c.knows(key, r) {
 			known = append(known, key)
 		}
 	}

@@ -35,7 +35,7 @@ var (
 // OfficialImage returns the engine whose project publishes an image, mirrors
 // included. Everything else that runs the engine is a fork.
 func OfficialImage(ref string) (engine string, ok bool) {
-	repository, _, _ := splitImage(ref)
+	repository, _, _ := SplitImage(ref)
 	parts := strings.Split(repository, "/")
 	if len(parts) < 2 {
 		return "", false
@@ -44,8 +44,8 @@ func OfficialImage(ref string) (engine string, ok bool) {
 	return engine, ok
 }
 
-// splitImage takes an image reference apart: registry/path, tag, digest.
-func splitImage(ref string) (repository, tag, digest string) {
+// SplitImage takes an image reference apart: registry/path, tag, digest.
+func SplitImage(ref string) (repository, tag, digest string) {
 	repository, digest, _ = strings.Cut(strings.TrimSpace(ref), "@")
 	if colon := strings.LastIndexByte(repository, ':'); colon > strings.LastIndexByte(repository, '/') {
 		repository, tag = repository[:colon], repository[colon+1:]
@@ -57,7 +57,7 @@ func splitImage(ref string) (repository, tag, digest string) {
 // reads tags: one that begins with a release is that release, on forks too; a
 // rolling tag is the newest release, unless a digest pins it to an unknown one.
 func (e *Engine) FromImage(ref string) Span {
-	repository, tag, digest := splitImage(ref)
+	repository, tag, digest := SplitImage(ref)
 	switch {
 	case strings.Contains(ref, "${") || strings.Contains(ref, "$("):
 		return e.open(ref, "the image is decided outside the manifest")
@@ -163,7 +163,7 @@ func (e *Engine) until(tag string, day time.Time) Span {
 // release. The error says why there is none: the image is a fork, whose releases
 // are not known, a digest pins it, or the tag is no plain release.
 func (e *Engine) Retag(ref string, to Release) (string, error) {
-	repository, tag, digest := splitImage(ref)
+	repository, tag, digest := SplitImage(ref)
 	engine, official := OfficialImage(ref)
 	plain := strings.TrimPrefix(tag, "v")
 	_, isRelease := e.byVersion[plain]

@@ -213,11 +213,13 @@ func (d decoder) prune(to **Prune) read {
 				"schedule": d.schedule(&p.Schedule),
 				"keepFor":  d.duration(&p.KeepFor),
 				"image":    d.text(&p.Image),
+
+				"priorityClassName": d.text(&p.PriorityClassName),
 			})
 		}
 		var on *bool
 		if err := d.truth(&on)(node, path); err != nil {
-			return wrong(path, "false, or a mapping of schedule, keepFor and image", node)
+			return wrong(path, "false, or a mapping of schedule, keepFor, image and priorityClassName", node)
 		}
 		p.Off = !*on
 		*to = p

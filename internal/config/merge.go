@@ -119,6 +119,7 @@ func (m *merger) prune(to, from *Spec) {
 	text(m, "prune.schedule", &joined.Schedule, from.Prune.Schedule, equal)
 	pointer(m, "prune.keepFor", &joined.KeepFor, from.Prune.KeepFor, equal)
 	text(m, "prune.image", &joined.Image, from.Prune.Image, equal)
+	text(m, "prune.priorityClassName", &joined.PriorityClassName, from.Prune.PriorityClassName, equal)
 	to.Prune = &joined
 }
 

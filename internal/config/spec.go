@@ -146,4 +146,6 @@ type Prune struct {
 	Schedule string
 	KeepFor  *time.Duration
 	Image    string
+	// PriorityClassName is the class of the job's pods.
+	PriorityClassName string
 }

@@ -67,11 +67,12 @@ var environment = sync.OnceValues(func() (*cel.Env, error) { return cel.NewEnv(e
 func namesIn(parsed *cel.Ast) []string {
 	var names []string
 	inSelect := map[int64]bool{}
+	bound := boundIn(parsed)
 	visit := celast.NewExprVisitor(func(e celast.Expr) {
 		name := ""
 		switch e.Kind() {
 		case celast.IdentKind:
-			if !inSelect[e.ID()] {
+			if !inSelect[e.ID()] && !bound[e.AsIdent()] {
 				name = e.AsIdent()
 			}
 		case celast.SelectKind:
@@ -80,12 +81,25 @@ func namesIn(parsed *cel.Ast) []string {
 				name = operand.AsIdent() + "." + e.AsSelect().FieldName()
 			}
 		}
-		if name != "" && !slices.Contains(names, name) {
+		if root, _, _ := cutName(name); name != "" && !bound[root] && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	})
 	celast.PreOrderVisit(parsed.NativeRep().Expr(), visit)
 	return names
+}
+
+// boundIn are the names that the macros of an expression bind: the element of a
+// list that filter or map goes through.
+func boundIn(parsed *cel.Ast) map[string]bool {
+	bound := map[string]bool{}
+	celast.PreOrderVisit(parsed.NativeRep().Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		if e.Kind() == celast.ComprehensionKind {
+			over := e.AsComprehension()
+			bound[over.IterVar()], bound[over.AccuVar()] = true, true
+		}
+	}))
+	return bound
 }
 
 // lookup gives the value of a name; known is false when it is decided

@@ -27,6 +27,8 @@ func TestConditionIsThreeValued(t *testing.T) {
 		{"tp_size * pp_size <= gpu.count", False, nil},
 		{"value == '0' && gpu.whole", True, nil},
 		{"'ngram'.upperAscii() == 'NGRAM'", True, nil},
+		{"[1, 2].exists(s, s == pp_size)", True, nil},
+		{"[1, 2].all(s, s < ep_size)", Unknown, []string{"settles ep_size"}},
 		{"ep_size == 1", Unknown, []string{"settles ep_size"}},
 		{"ep_size == 1 && pp_size == 1", False, nil},
 		{"ep_size == 1 || tp_size == 1", True, nil},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,73 @@ func (s *State) VariableDefault(about setting.Setting) (catalogue.EnvVar, bool) 
 		return catalogue.EnvVar{}, false
 	}
 	return variable, sameVariable(variable, about.Value())
+}
+
+// Future is a server in later releases, without the settings that say what the
+// engine does anyway.
+type Future struct {
+	now    *State
+	others []setting.Setting
+	states map[int]*State // by release
+}
+
+// Future is the server in later releases without the options given.
+func (s *State) Future(without []setting.Setting) *Future {
+	f := &Future{now: s, states: map[int]*State{}}
+	for _, other := range s.Settings {
+		if !slices.ContainsFunc(without, func(gone setting.Setting) bool { return gone.Key != "" && gone.Key == other.Key }) {
+			f.others = append(f.others, other)
+		}
+	}
+	return f
+}
+
+func (f *Future) at(r catalogue.Release) *State {
+	if f.states[r.Index] == nil {
+		f.states[r.Index] = NewState(f.now.Engine, f.now.Knowledge, r, f.others, f.now.Facts, f.now.Opaque)
+	}
+	return f.states[r.Index]
+}
+
+// ChangesFrom is the first later release in which the engine, without the
+// setting, is known to take another value than the one written, and that value.
+// It is false where no release does, and where one before it cannot be told.
+func (f *Future) ChangesFrom(about setting.Setting) (from catalogue.Release, takes any, changes bool) {
+	s := f.now
+	if name, ok := strings.CutPrefix(about.Name, "env/"); ok {
+		return s.variableChangesFrom(name, about.Value())
+	}
+	for _, later := range s.Engine.Releases[s.Release.Index+1:] {
+		option, ok := s.Engine.Option(about.Name, later)
+		if !ok {
+			break
+		}
+		given, ok := Typed(option, about.Off, about.Values)
+		takes, known := parserDefault(option), option.Default != nil
+		if !known {
+			takes, known, _ = f.at(later).automatic(option)
+		}
+		switch {
+		case !ok || !known:
+			return catalogue.Release{}, nil, false
+		case !Same(given, takes):
+			return later, takes, true
+		}
+	}
+	return catalogue.Release{}, nil, false
+}
+
+func (s *State) variableChangesFrom(name, text string) (catalogue.Release, any, bool) {
+	for _, later := range s.Engine.Releases[s.Release.Index+1:] {
+		variable, ok := s.Engine.Env(name, later)
+		if !ok || !variable.Read || variable.Default == nil {
+			break
+		}
+		if !sameVariable(variable, text) {
+			return later, variable.Default, true
+		}
+	}
+	return catalogue.Release{}, nil, false
 }
 
 // sameVariable compares a variable's text with its default as the engine reads

@@ -38,6 +38,10 @@ type entry struct {
 	Requires    string `yaml:"needs"`
 
 	Renamed *Renaming `yaml:"renamed"`
+	// Grows is the condition under which the setting names a directory that grows,
+	// and Tier what grows there.
+	Grows string `yaml:"grows"`
+	Tier  *Tier  `yaml:"tier"`
 
 	// When is a further condition of equals, clamp and needs.
 	When string `yaml:"when"`
@@ -45,7 +49,8 @@ type entry struct {
 	Effective string `yaml:"effective"`
 	// Removable is the condition under which a clamped setting may go.
 	Removable string `yaml:"removable"`
-	// Write is the value of a setting that is missing.
+	// Write is the value of a setting that is missing, or the one to write instead
+	// of a refused one.
 	Write string `yaml:"write"`
 	// Rule overrides the rule a verb belongs to.
 	Rule  string `yaml:"rule"`
@@ -116,7 +121,7 @@ func (e entry) fact(engine, file string) (*Fact, error) {
 	fact := &Fact{
 		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Rule: e.Rule, Group: e.Group,
 		Also: e.When, Removable: e.Removable, Instead: e.Effective, Write: e.Write,
-		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Read: e.Evidence.Read, Undo: e.Undo, Cases: e.Cases, file: file,
+		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Read: e.Evidence.Read, Undo: e.Undo, Cases: e.Cases, Tier: e.Tier, file: file,
 	}
 	if e.Setting != "" {
 		fact.Settings = append([]string{e.Setting}, e.Settings...)
@@ -148,7 +153,7 @@ func (e entry) verb(fact *Fact) error {
 	}{
 		{Inert, e.Inert}, {Mismatch, e.Mismatch}, {Equals, e.Equals},
 		{Clamp, e.Clamp}, {LoadBearing, e.LoadBearing}, {Missing, e.Missing},
-		{Overridden, e.Overridden}, {Refused, e.Refused}, {Needs, e.Requires},
+		{Overridden, e.Overridden}, {Refused, e.Refused}, {Needs, e.Requires}, {Grows, e.Grows},
 	}
 	for _, v := range verbs {
 		if v.when == "" {
@@ -167,7 +172,7 @@ func (e entry) verb(fact *Fact) error {
 		return e.Renamed.complete(fact.Settings)
 	}
 	if fact.Verb == "" {
-		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused, needs or renamed")
+		return errors.New("a verb is missing: inert, mismatch, equals, clamp, load_bearing, missing, overridden, refused, needs, grows or renamed")
 	}
 	return nil
 }
@@ -183,6 +188,17 @@ func (f *Fact) complete() error {
 		return errors.New("`undo` is missing")
 	case f.Verb == Missing && (f.Write == "" || f.Rule == ""):
 		return errors.New("`missing` needs `write` and `rule`")
+	case f.Write != "" && f.Verb != Missing && f.Verb != Refused:
+		return errors.New("`write` goes with `missing` or `refused`")
+	case f.Write != "" && f.Verb == Refused && f.Undo == "":
+		return errors.New("`write` needs `undo`")
+	case (f.Verb == Grows) != (f.Tier != nil):
+		return errors.New("`grows` and `tier` go together")
+	}
+	if f.Tier != nil {
+		if err := f.Tier.complete(); err != nil {
+			return err
+		}
 	}
 	switch f.Mark {
 	case "V", "V-parser", "T", "M", "R", "D":

@@ -64,12 +64,15 @@ func checkNames(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowle
 		if strings.HasPrefix(about, engine.MetricPrefix+catalogued.Name) {
 			require.True(t, inSome(func(r catalogue.Release) bool { return emitted(t, catalogued, r, about) }), "%s emits no %s", fact.VersionText, about)
 		}
-		if strings.HasPrefix(about, "--") {
-			require.True(t, inSome(option(about)), "%s is no canonical flag in %s", about, fact.VersionText)
+		if flag, _, _ := strings.Cut(about, "."); strings.HasPrefix(about, "--") {
+			require.True(t, inSome(option(flag)), "%s is no canonical flag in %s", about, fact.VersionText)
 		}
 	}
 	for _, r := range covered {
-		require.True(t, slices.ContainsFunc(fact.Settings, func(about string) bool { return variable(r, about) || option(about)(r) }),
+		require.True(t, slices.ContainsFunc(fact.Settings, func(about string) bool {
+			flag, _, _ := strings.Cut(about, ".")
+			return variable(r, about) || option(flag)(r)
+		}),
 			"%s has none of %v", r, fact.Settings)
 	}
 	require.True(t, len(fact.Read) == 0 || inSome(func(r catalogue.Release) bool { return slices.Contains(fact.Read, r.Version) }),
@@ -148,9 +151,26 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 			if c.Removable != nil {
 				require.Equal(t, *c.Removable, here.Removable, message)
 			}
+			checkTier(t, state, about, fact, c, message)
 		}
 	}
 	require.Positive(t, ran, "case %q ran in no release", c.Args)
+}
+
+// checkTier compares the directories of a tier, and whether it is bounded.
+func checkTier(t *testing.T, state *engine.State, about setting.Setting, fact *engine.Fact, c engine.Case, message string) {
+	if c.Directories != nil {
+		directories, known := fact.Directories(state, about)
+		require.True(t, known, message)
+		require.ElementsMatch(t, c.Directories, directories, message)
+	}
+	if c.Bounded != nil {
+		want := engine.False
+		if *c.Bounded {
+			want = engine.True
+		}
+		require.Equal(t, want, fact.Bounded(state, about), message)
+	}
 }
 
 // stateOf builds the server of a case and returns its settings the fact is
@@ -174,18 +194,21 @@ func stateOf(catalogued *catalogue.Engine, known *engine.Knowledge, release cata
 	if fact.Verb == engine.Missing {
 		abouts = append(abouts, setting.Setting{Name: fact.Settings[0]})
 	}
+	state := engine.NewState(catalogued, known, release, settings, set, "")
 	for _, name := range fact.Settings {
 		if strings.HasPrefix(name, engine.MetricPrefix) {
 			abouts = append(abouts, setting.Setting{Name: name})
 		}
 	}
 	for _, s := range settings {
-		if slices.Contains(fact.Settings, s.Name) {
-			abouts = append(abouts, s)
+		for _, s := range append(state.Members(s), s) {
+			if slices.Contains(fact.Settings, s.Name) {
+				abouts = append(abouts, s)
+			}
 		}
 	}
 	exists := !slices.ContainsFunc(line.Problems, func(p argv.Problem) bool { return p.Kind == argv.Unknown })
-	return engine.NewState(catalogued, known, release, settings, set, ""), abouts, exists
+	return state, abouts, exists
 }
 
 // plain turns the whole numbers of a YAML value into those of the engine.

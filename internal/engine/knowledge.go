@@ -37,6 +37,8 @@ const (
 	Needs Verb = "needs"
 	// Renamed: the setting is written another way, or gone for good.
 	Renamed Verb = "renamed"
+	// Grows: the setting names a directory that the engine fills.
+	Grows Verb = "grows"
 )
 
 // MetricPrefix begins the names of metrics, where others are those of settings:
@@ -47,7 +49,7 @@ const MetricPrefix = "metric/"
 var ruleOf = map[Verb]string{
 	Inert: "inert-setting", Mismatch: "gpu-mismatch", Equals: "restated-default", Clamp: "clamped-setting",
 	LoadBearing: "load-bearing-setting", Overridden: "overridden-setting",
-	Refused: "conflicting-settings", Needs: "conflicting-settings",
+	Refused: "conflicting-settings", Needs: "conflicting-settings", Grows: "unpruned-cache",
 }
 
 // Fact is one entry of engines/ENGINE/facts: what a setting does in a range of
@@ -69,13 +71,16 @@ type Fact struct {
 	// Instead is the value the engine uses where it overrides the setting, or
 	// instead of an Inert one.
 	Instead string
-	// Write is the value of a Missing setting.
+	// Write is the value of a Missing setting, and what to write instead of the
+	// value of a Refused one where that means the same; empty where nothing does.
 	Write string
 	// Rule is the rule whose findings the fact makes.
 	Rule  string
 	Group string
 	// Renaming is what to write instead of a Renamed setting; nil elsewhere.
 	Renaming *Renaming
+	// Tier is what a setting that Grows fills; nil elsewhere.
+	Tier *Tier
 	// Why may hold names in braces, which stand for their values: {tp_size}.
 	Why string
 	// Source names file and function in the engine's tree, or the measurement.
@@ -109,6 +114,10 @@ type Case struct {
 	Missing     *bool `yaml:"missing"`
 	Overridden  *bool `yaml:"overridden"`
 	Refused     *bool `yaml:"refused"`
+	Grows       *bool `yaml:"grows"`
+	// Directories are what a tier fills, Bounded whether the engine bounds it.
+	Directories []string `yaml:"directories"`
+	Bounded     *bool    `yaml:"bounded"`
 	// Effective is the value a clamp or an override leaves, Removable whether the
 	// setting may go.
 	Effective any   `yaml:"effective"`
@@ -137,6 +146,8 @@ type Knowledge struct {
 	bySetting map[string][]*lazyEntry
 	byDefine  map[string][]*lazyEntry
 	missing   []*lazyEntry
+	// members are the JSON options of which a fact knows a key.
+	members map[string]bool
 	// stated are the user's own facts, which come before all others.
 	stated []*Fact
 }
@@ -161,20 +172,22 @@ func Load(engine string) (*Knowledge, error) {
 }
 
 func load(engine string) (*Knowledge, error) {
-	folder := path.Join(engine, "facts")
-	files, err := engines.Files.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}}
-	for _, file := range files {
-		name := path.Join(folder, file.Name())
-		data, err := engines.Files.ReadFile(name)
+	k := &Knowledge{bySetting: map[string][]*lazyEntry{}, byDefine: map[string][]*lazyEntry{}, members: map[string]bool{}}
+	for _, owner := range []string{engine, "libraries"} {
+		folder := path.Join(owner, "facts")
+		files, err := engines.Files.ReadDir(folder)
 		if err != nil {
 			return nil, err
 		}
-		for _, text := range splitEntries(string(data)) {
-			k.index(&lazyEntry{engine: engine, file: name, text: text})
+		for _, file := range files {
+			name := path.Join(folder, file.Name())
+			data, err := engines.Files.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			for _, text := range splitEntries(string(data)) {
+				k.index(&lazyEntry{engine: engine, file: name, text: text})
+			}
 		}
 	}
 	return k, nil
@@ -227,7 +240,7 @@ func (f *Fact) MayEdit(release catalogue.Release) bool {
 // one is no CEL.
 func (f *Fact) Names() ([]string, error) {
 	var names []string
-	for _, expression := range []string{f.When, f.Also, f.Removable, f.Instead} {
+	for _, expression := range append([]string{f.When, f.Also, f.Removable, f.Instead}, f.Tier.expressions()...) {
 		if expression == "" {
 			continue
 		}
@@ -245,7 +258,7 @@ func (c Case) Wants(verb Verb) *bool {
 	return map[Verb]*bool{
 		Inert: c.Inert, Mismatch: c.Mismatch, Equals: c.Equals,
 		Clamp: c.Clamped, LoadBearing: c.LoadBearing, Missing: c.Missing,
-		Overridden: c.Overridden, Refused: c.Refused, Needs: c.Refused,
+		Overridden: c.Overridden, Refused: c.Refused, Needs: c.Refused, Grows: c.Grows,
 	}[verb]
 }
 

@@ -66,6 +66,9 @@ func (k *Knowledge) index(e *lazyEntry) {
 	about, define, missing := e.head()
 	for _, name := range about {
 		k.bySetting[name] = append(k.bySetting[name], e)
+		if flag, _, dotted := strings.Cut(name, "."); dotted {
+			k.members[flag] = true
+		}
 	}
 	if define != "" {
 		k.byDefine[define] = append(k.byDefine[define], e)

@@ -48,6 +48,8 @@ type Gathered struct {
 	// Shape is what the stated config.json says, else the model's entry in the
 	// catalogue; nil when there is neither.
 	Shape *hardware.ModelEntry
+	// Prompts are the classes of requests that the config states.
+	Prompts []config.Prompt
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
 	Disagreements []Disagreement
@@ -205,6 +207,7 @@ func (g *Gathered) gatherWorkload(spec *config.Spec) {
 	if peak := spec.Workload.PeakRunning; peak != nil {
 		g.tell("workload.peakRunning", *peak, "config")
 	}
+	g.Prompts = spec.Workload.Prompts
 	if peak := spec.Workload.PeakMambaSlots; peak != nil {
 		g.tell("workload.peakMambaSlots", *peak, "config")
 	}

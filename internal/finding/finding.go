@@ -123,15 +123,18 @@ type Edit struct {
 type FieldValue struct{ Name, Value string }
 
 // Tier is a growing cache tier on a volume: directories of generations beside
-// each other, each holding pages.
+// each other, each holding pages, or one directory of pages alone.
 type Tier struct {
 	// Name tells tiers of one server apart: hicache.
 	Name string
 	// Claim or HostPath is the volume, with the subPath of the server's mount.
 	Claim, HostPath, SubPath string
 	// MountPath is where the server mounts the volume, Parent the directory of
-	// the generations, at or below it.
+	// the generations, or of a flat tier's pages, at or below it.
 	MountPath, Parent string
+	// Flat is true where the pages of all versions lie together, and only their
+	// age and number tell which of them are superfluous.
+	Flat bool
 	// Volume and Place are where Parent lies, whatever path a server sees it at:
 	// the claim, or empty for the disk of the node, and the path on it.
 	Volume, Place string
@@ -145,6 +148,10 @@ type Tier struct {
 	Gone []Object
 	// Group is one for the findings that one job settles.
 	Group string
-	// Page is the glob of a page file.
-	Page string
+	// Pages are globs of what the tier writes in a generation, or of paths below
+	// the Parent of a flat one; Partial is the glob of a page that is not whole.
+	Pages   []string
+	Partial string
+	// Trees is true where a page is a directory with all that lies in it.
+	Trees bool
 }

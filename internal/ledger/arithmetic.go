@@ -35,6 +35,14 @@ func product(factors ...int64) (int64, error) {
 	return narrow(result)
 }
 
+// Product multiplies; a result that 63 bits do not hold is an error.
+func Product(factors ...int64) (int64, error) { return product(factors...) }
+
+// FloorDiv divides and rounds down, also below zero; the divisor is positive.
+func FloorDiv(dividend, divisor int64) int64 {
+	return floor(big.NewInt(dividend), big.NewInt(divisor)).Int64()
+}
+
 // sum adds; a result that 63 bits do not hold is an error.
 func sum(a, b int64) (int64, error) {
 	return narrow(new(big.Int).Add(big.NewInt(a), big.NewInt(b)))

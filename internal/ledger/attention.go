@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // CellFormula is what a token costs in the KV cache of one rank.
 //
@@ -23,8 +20,8 @@ type Attention struct {
 	KVHeads int64
 	// KeyDim and ValueDim are elements of one head.
 	KeyDim, ValueDim int64
-	// ElementBytes is 1 or 2: see KVElementBytes.
-	ElementBytes int64
+	// Element is the size of one: see KVElement.
+	Element Element
 	// TP is the number of ranks that share the heads (with attention DP: TP / DP).
 	TP int64
 }
@@ -50,44 +47,44 @@ func (a Attention) CellBytes() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := atLeast(1, term{"full-attention layers", a.Layers}, term{"key dim", a.KeyDim},
-		term{"value dim", a.ValueDim}, term{"bytes of the KV dtype", a.ElementBytes}); err != nil {
+	if err := atLeast(1, term{"full-attention layers", a.Layers}, term{"key dim", a.KeyDim}, term{"value dim", a.ValueDim}); err != nil {
 		return 0, err
 	}
-	dims, err := sum(a.KeyDim, a.ValueDim)
+	keys, err := a.Element.vector(a.KeyDim)
 	if err != nil {
 		return 0, err
 	}
-	return product(a.Layers, heads, dims, a.ElementBytes)
+	values, err := a.Element.vector(a.ValueDim)
+	if err != nil {
+		return 0, err
+	}
+	head, err := sum(keys, values)
+	if err != nil {
+		return 0, err
+	}
+	return product(a.Layers, heads, head)
 }
 
-// inputs are the terms of CellFormula with their values.
-func (a Attention) inputs(cell int64) []string {
+// Cell is what a token costs on one rank, by the family of the attention.
+type Cell interface {
+	// CellBytes is the cost of a token in bytes; figures that no model has are
+	// errors.
+	CellBytes() (int64, error)
+	// Formula says how it is computed, Terms are its terms with their values.
+	Formula() string
+	Terms() []string
+}
+
+// Formula is CellFormula.
+func (a Attention) Formula() string { return CellFormula }
+
+// Terms are the terms of CellFormula with their values.
+func (a Attention) Terms() []string {
 	return []string{
-		"bytes per token = " + Grouped(cell),
 		fmt.Sprintf("full-attention layers = %d", a.Layers),
 		fmt.Sprintf("KV heads = %d", a.KVHeads),
 		fmt.Sprintf("TP = %d", a.TP),
 		fmt.Sprintf("key dim + value dim = %d + %d", a.KeyDim, a.ValueDim),
-		fmt.Sprintf("bytes(KV dtype) = %d", a.ElementBytes),
+		fmt.Sprintf("bytes(KV dtype) = %s", a.Element),
 	}
-}
-
-// KVElementBytes is the size of one element of a KV cache, by the value of
-// --kv-cache-dtype. `auto` is the model's own type, 2 bytes for the 16-bit types
-// the engines serve in; it is 1 where the checkpoint brings FP8 KV scales
-// (kv_cache_quant_algo: FP8), which the caller must know. Types with scales
-// beside the elements (mxfp8, nvfp4, fp4_mx_block16, fp8_ds_mla, *_per_token_head)
-// have no whole size and are an error.
-//
-// Source: SGLang srt/mem_cache/kv_cache_dtype.py, configure_kv_cache_dtype
-// (model_runner.py before 0.5.16); the options of both engines.
-func KVElementBytes(dtype string) (int64, error) {
-	switch strings.ToLower(dtype) {
-	case "auto", "bf16", "bfloat16", "fp16", "float16", "half":
-		return 2, nil
-	case "fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc":
-		return 1, nil
-	}
-	return 0, fmt.Errorf("no size is known for KV cache dtype %q: known are auto, bf16, fp16 and fp8_e4m3 with their like", dtype)
 }

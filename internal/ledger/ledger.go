@@ -109,8 +109,8 @@ const (
 
 // KVRow is the row of a KV cache that holds so many tokens on this rank. The
 // source is that of the tokens.
-func KVRow(tokens int64, a Attention, source Source) (Row, error) {
-	cell, err := a.CellBytes()
+func KVRow(tokens int64, c Cell, source Source) (Row, error) {
+	cell, err := c.CellBytes()
 	if err != nil {
 		return Row{}, err
 	}
@@ -123,15 +123,15 @@ func KVRow(tokens int64, a Attention, source Source) (Row, error) {
 	}
 	return Row{
 		Name: KV, Bytes: &bytes, Tokens: &tokens, Bound: CellBound, Source: source,
-		Formula: "tokens x " + CellFormula,
-		Inputs:  append([]string{"tokens = " + Grouped(tokens)}, a.inputs(cell)...),
+		Formula: "tokens x " + c.Formula(),
+		Inputs:  append([]string{"tokens = " + Grouped(tokens), "bytes per token = " + Grouped(cell)}, c.Terms()...),
 	}, nil
 }
 
 // MambaRow is the row of SGLang's state pool on this rank for so many slots
 // (--max-mamba-cache-size, divided by the attention DP size): the pool
 // allocates one more, as padding. The source is that of the slots.
-func MambaRow(slots int64, s State, source Source) (Row, error) {
+func MambaRow(slots int64, s Slot, source Source) (Row, error) {
 	slot, err := s.SlotBytes()
 	if err != nil {
 		return Row{}, err
@@ -142,7 +142,17 @@ func MambaRow(slots int64, s State, source Source) (Row, error) {
 	}
 	return Row{
 		Name: Mamba, Bytes: &bytes, Slots: &slots, Bound: SlotBound, Source: source,
-		Formula: "(slots + 1) x " + SlotFormula,
-		Inputs:  append([]string{"slots = " + Grouped(slots)}, s.inputs(slot)...),
+		Formula: "(slots + 1) x " + s.Formula(),
+		Inputs:  append([]string{"slots = " + Grouped(slots), "bytes per slot = " + Grouped(slot)}, s.Terms()...),
 	}, nil
+}
+
+// EstimateRow is a row of bytes alone; nil is a figure that is not known.
+func EstimateRow(name string, e *Estimate, formula string, inputs ...string) Row {
+	row := Row{Name: name, Formula: formula, Inputs: inputs, Source: Unknown}
+	if e != nil {
+		bytes := e.Value
+		row.Bytes, row.Bound, row.Source = &bytes, e.Bound(), Computed
+	}
+	return row
 }

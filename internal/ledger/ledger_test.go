@@ -13,7 +13,7 @@ import (
 // The shapes that public logs speak of most: a 27B hybrid with 16 layers of
 // attention and 48 of linear attention, on one rank.
 func attention(elementBytes int64) ledger.Attention {
-	return ledger.Attention{Layers: 16, KVHeads: 4, KeyDim: 256, ValueDim: 256, ElementBytes: elementBytes, TP: 1}
+	return ledger.Attention{Layers: 16, KVHeads: 4, KeyDim: 256, ValueDim: 256, Element: ledger.Element{Bytes: elementBytes, Of: 1}, TP: 1}
 }
 
 func state(ssmBytes int64) ledger.State {
@@ -35,11 +35,12 @@ func slotOf(t *testing.T, ssmBytes int64) int64 {
 // TestWorkedCheck is one R9700 with 60 slots that became 48: the pool was
 // logged before and after.
 func TestWorkedCheck(t *testing.T) {
-	fp8, err := ledger.KVElementBytes("fp8_e4m3")
+	fp8, err := ledger.KVElement("fp8_e4m3")
 	require.NoError(t, err)
 	bf16, err := ledger.SSMElementBytes("bfloat16")
 	require.NoError(t, err)
-	cell, slot := cellOf(t, fp8), slotOf(t, bf16)
+	require.Equal(t, ledger.OneByte, fp8)
+	cell, slot := cellOf(t, 1), slotOf(t, bf16)
 	require.Equal(t, int64(32_768), cell)
 	require.Equal(t, int64(78_446_592), slot)
 
@@ -119,7 +120,7 @@ func TestExchangeRoundsDown(t *testing.T) {
 
 func TestCellBytes(t *testing.T) {
 	dense := func(heads, tp int64) ledger.Attention {
-		return ledger.Attention{Layers: 64, KVHeads: heads, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: tp}
+		return ledger.Attention{Layers: 64, KVHeads: heads, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: tp}
 	}
 	for _, c := range []struct {
 		name      string
@@ -130,10 +131,10 @@ func TestCellBytes(t *testing.T) {
 		{"two ranks halve it", dense(8, 2), 131_072},
 		{"one head per rank", dense(8, 8), 32_768},
 		{"more ranks than heads replicate them", dense(8, 16), 32_768},
-		{"half the layers, as one of two stages", ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, 131_072},
-		{"values narrower than keys", ledger.Attention{Layers: 1, KVHeads: 1, KeyDim: 192, ValueDim: 128, ElementBytes: 2, TP: 1}, 640},
+		{"half the layers, as one of two stages", ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, 131_072},
+		{"values narrower than keys", ledger.Attention{Layers: 1, KVHeads: 1, KeyDim: 192, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, 640},
 		{"a hybrid's 16 layers, fp8", attention(1), 32_768},
-		{"the same on two ranks, bf16", ledger.Attention{Layers: 16, KVHeads: 4, KeyDim: 256, ValueDim: 256, ElementBytes: 2, TP: 2}, 32_768},
+		{"the same on two ranks, bf16", ledger.Attention{Layers: 16, KVHeads: 4, KeyDim: 256, ValueDim: 256, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 2}, 32_768},
 	} {
 		got, err := c.attention.CellBytes()
 		require.NoError(t, err, c.name)
@@ -178,7 +179,7 @@ func TestBadInput(t *testing.T) {
 		"no heads":           {cell(func(a *ledger.Attention) { a.KVHeads = 0 }), "KV heads must be from 1"},
 		"negative key":       {cell(func(a *ledger.Attention) { a.KeyDim = -256 }), "key dim must be from 1, got -256"},
 		"no value dim":       {cell(func(a *ledger.Attention) { a.ValueDim = 0 }), "value dim must be from 1"},
-		"no element":         {cell(func(a *ledger.Attention) { a.ElementBytes = 0 }), "bytes of the KV dtype"},
+		"no element":         {cell(func(a *ledger.Attention) { a.Element.Bytes = 0 }), "bytes of the KV dtype"},
 		"no ranks":           {cell(func(a *ledger.Attention) { a.TP = 0 }), "TP must be from 1"},
 		"uneven heads":       {cell(func(a *ledger.Attention) { a.TP = 3 }), "4 KV heads cannot be shared by 3 ranks"},
 		"heads, six ranks":   {cell(func(a *ledger.Attention) { a.TP = 6 }), "4 KV heads cannot be shared by 6 ranks"},
@@ -210,8 +211,9 @@ func TestBadInput(t *testing.T) {
 		"fraction NaN":       {func() (int64, error) { return ledger.FractionBytes(1<<30, 0.9, math.NaN()) }, "got NaN"},
 		"no memory":          {func() (int64, error) { return ledger.FractionBytes(0, 0.9, 0.8) }, "memory of the GPU must be from 1"},
 		"too much memory":    {func() (int64, error) { return ledger.FractionBytes(big, 0.9, 0.8) }, "state it in bytes"},
-		"KV dtype":           {func() (int64, error) { return ledger.KVElementBytes("nvfp4") }, `"nvfp4"`},
-		"no KV dtype":        {func() (int64, error) { return ledger.KVElementBytes("") }, "known are auto"},
+		"KV dtype":           {func() (int64, error) { e, err := ledger.KVElement("mxfp8"); return e.Bytes, err }, `"mxfp8"`},
+		"no KV dtype":        {func() (int64, error) { e, err := ledger.KVElement(""); return e.Bytes, err }, "known are auto"},
+		"uneven groups":      {cell(func(a *ledger.Attention) { a.Element, a.KeyDim = ledger.NVFP4, 40 }), "a head of 40 elements does not fill groups of 16"},
 		"ssm dtype":          {func() (int64, error) { return ledger.SSMElementBytes("fp8") }, `"fp8"`},
 	} {
 		got, err := c.call()
@@ -223,10 +225,15 @@ func TestBadInput(t *testing.T) {
 
 func TestElementBytes(t *testing.T) {
 	for dtype, want := range map[string]int64{"auto": 2, "bf16": 2, "bfloat16": 2, "FP16": 2, "float16": 2, "fp8": 1, "fp8_e4m3": 1, "fp8_e5m2": 1} {
-		got, err := ledger.KVElementBytes(dtype)
+		got, err := ledger.KVElement(dtype)
 		require.NoError(t, err)
-		require.Equal(t, want, got, dtype)
+		require.Equal(t, ledger.Element{Bytes: want, Of: 1}, got, dtype)
 	}
+	nvfp4, err := ledger.KVElement("nvfp4")
+	require.NoError(t, err)
+	packed, err := ledger.Attention{Layers: 1, KVHeads: 4, KeyDim: 256, ValueDim: 256, Element: nvfp4, TP: 1}.CellBytes()
+	require.NoError(t, err)
+	require.Equal(t, int64(4*2*(128+16)), packed, "128 B of elements and 16 B of scales in each vector")
 	for dtype, want := range map[string]int64{"float32": 4, "bfloat16": 2, "float16": 2} {
 		got, err := ledger.SSMElementBytes(dtype)
 		require.NoError(t, err)

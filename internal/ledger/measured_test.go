@@ -1,9 +1,8 @@
 package ledger_test
 
 import (
+	"compress/gzip"
 	"encoding/csv"
-	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,15 +21,14 @@ const (
 	cardBytes = int64(3186 * gib / 100)
 )
 
-// sheet reads a CSV file of the shared facts; rows are maps by column.
+// sheet reads a sheet of logged figures; rows are maps by column.
 func sheet(t *testing.T, name string) []map[string]string {
-	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "facts", name))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("../shared/facts/%s is not beside this checkout", name)
-	}
+	file, err := os.Open(filepath.Join("..", "account", "testdata", name+".gz"))
 	require.NoError(t, err)
 	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
+	plain, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	lines, err := csv.NewReader(plain).ReadAll()
 	require.NoError(t, err)
 	var rows []map[string]string
 	for _, line := range lines[1:] {
@@ -137,12 +135,12 @@ var logged = map[string]struct {
 	"p859dee": {attention(2), pointer(state(4))},
 	"p55d038": {attention(2), pointer(state(4))},
 	"p156a72": {
-		ledger.Attention{Layers: 10, KVHeads: 2, KeyDim: 256, ValueDim: 256, ElementBytes: 2, TP: 1},
+		ledger.Attention{Layers: 10, KVHeads: 2, KeyDim: 256, ValueDim: 256, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1},
 		&ledger.State{Layers: 30, KeyHeads: 16, KeyDim: 128, ValueHeads: 32, ValueDim: 128, ConvKernel: 4, SSMElementBytes: 4, TP: 1},
 	},
-	"pf2886b": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
-	"p074d8c": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
-	"peb1b9c": {ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, ElementBytes: 2, TP: 1}, nil},
+	"pf2886b": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
+	"p074d8c": {ledger.Attention{Layers: 28, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
+	"peb1b9c": {ledger.Attention{Layers: 32, KVHeads: 8, KeyDim: 128, ValueDim: 128, Element: ledger.Element{Bytes: 2, Of: 1}, TP: 1}, nil},
 }
 
 func pointer[T any](v T) *T { return &v }

@@ -16,7 +16,7 @@ import (
 
 // attentionOf and stateOf carry an entry of the catalogue over, on one rank.
 func attentionOf(m hardware.ModelEntry, elementBytes int64) ledger.Attention {
-	return ledger.Attention{Layers: m.LayersFullAttention, KVHeads: m.KVHeads, KeyDim: m.HeadDim, ValueDim: m.HeadDim, ElementBytes: elementBytes, TP: 1}
+	return ledger.Attention{Layers: m.LayersFullAttention, KVHeads: m.KVHeads, KeyDim: m.HeadDim, ValueDim: m.HeadDim, Element: ledger.Element{Bytes: elementBytes, Of: 1}, TP: 1}
 }
 
 func stateOf(m hardware.ModelEntry, ssmBytes int64) ledger.State {

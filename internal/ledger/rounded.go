@@ -30,18 +30,47 @@ func Agrees(bytes int64, logged string, figures int64) (bool, error) {
 	if err := atLeast(1, term{"number of logged figures", figures}); err != nil {
 		return false, err
 	}
+	value, slack, err := loggedSize(logged, figures)
+	if err != nil {
+		return false, err
+	}
+	off := new(big.Rat).Sub(new(big.Rat).SetInt64(bytes), value)
+	return off.Abs(off).Cmp(slack) <= 0, nil
+}
+
+// LoggedRange is from where to where the bytes lie that a logged text stands
+// for, both included; figures as in Agrees. A text that is no quantity, or more
+// than 63 bits hold, is an error.
+func LoggedRange(logged string, figures int64) (low, high int64, err error) {
+	if err := atLeast(1, term{"number of logged figures", figures}); err != nil {
+		return 0, 0, err
+	}
+	value, slack, err := loggedSize(logged, figures)
+	if err != nil {
+		return 0, 0, err
+	}
+	least, most := new(big.Rat).Sub(value, slack), new(big.Rat).Add(value, slack)
+	low, err = narrow(new(big.Int).Div(new(big.Int).Add(least.Num(), new(big.Int).Sub(least.Denom(), big.NewInt(1))), least.Denom()))
+	if err != nil {
+		return 0, 0, err
+	}
+	high, err = narrow(floor(most.Num(), most.Denom()))
+	return low, high, err
+}
+
+// loggedSize is what a logged text stands for, and how far its digits leave it
+// open to either side.
+func loggedSize(logged string, figures int64) (value, slack *big.Rat, err error) {
 	form := loggedForm.FindStringSubmatch(strings.TrimSpace(logged))
 	if form == nil {
-		return false, fmt.Errorf("a logged size must be a quantity such as 5.60Gi, got %.40q", logged)
+		return nil, nil, fmt.Errorf("a logged size must be a quantity such as 5.60Gi, got %.40q", logged)
 	}
 	whole, decimals, unit := form[1], form[2], form[3]
 	digits, _ := new(big.Int).SetString(whole+decimals, 10)
 	scale := new(big.Rat).SetFrac(big.NewInt(unitBytes[unit]), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(len(decimals))), nil))
-	value := new(big.Rat).Mul(new(big.Rat).SetInt(digits), scale)
-	slack := new(big.Rat)
+	slack = new(big.Rat)
 	if unit != "" || decimals != "" {
 		slack.Mul(scale, big.NewRat(figures, 2))
 	}
-	off := new(big.Rat).Sub(new(big.Rat).SetInt64(bytes), value)
-	return off.Abs(off).Cmp(slack) <= 0, nil
+	return new(big.Rat).Mul(new(big.Rat).SetInt(digits), scale), slack, nil
 }

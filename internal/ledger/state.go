@@ -29,8 +29,23 @@ type State struct {
 	ConvKernel int64
 	// SSMElementBytes is 2 or 4: see SSMElementBytes.
 	SSMElementBytes int64
+	// SpeculativeTokens lengthen the conv state by one column each; 0 without
+	// speculation. SGLang keeps them elsewhere.
+	SpeculativeTokens int64
 	// TP is the number of ranks that share the heads.
 	TP int64
+}
+
+// Slot is the recurrent state of one request on one rank, by the family of the
+// layers.
+type Slot interface {
+	// Parts are the bytes of conv state and ssm state, which SGLang logs apart.
+	Parts() (conv, ssm int64, err error)
+	// SlotBytes is their sum; it does not depend on the length of the context.
+	SlotBytes() (int64, error)
+	// Formula says how it is computed, Terms are its terms with their values.
+	Formula() string
+	Terms() []string
 }
 
 // Parts are the bytes of one slot on one rank: conv state and ssm state, which
@@ -39,6 +54,9 @@ func (s State) Parts() (conv, ssm int64, err error) {
 	if err := atLeast(1, term{"linear layers", s.Layers}, term{"key heads", s.KeyHeads}, term{"key dim", s.KeyDim},
 		term{"value heads", s.ValueHeads}, term{"value dim", s.ValueDim}, term{"conv kernel", s.ConvKernel},
 		term{"bytes of the ssm dtype", s.SSMElementBytes}, term{"TP", s.TP}); err != nil {
+		return 0, 0, err
+	}
+	if err := atLeast(0, term{"speculative tokens", s.SpeculativeTokens}); err != nil {
 		return 0, 0, err
 	}
 	if s.KeyHeads%s.TP != 0 || s.ValueHeads%s.TP != 0 {
@@ -57,7 +75,11 @@ func (s State) Parts() (conv, ssm int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if conv, err = product(s.Layers, width, s.ConvKernel-1, convElementBytes); err != nil {
+	columns, err := sum(s.ConvKernel-1, s.SpeculativeTokens)
+	if err != nil {
+		return 0, 0, err
+	}
+	if conv, err = product(s.Layers, width, columns, convElementBytes); err != nil {
 		return 0, 0, err
 	}
 	ssm, err = product(s.Layers, s.ValueHeads/s.TP, s.KeyDim, s.ValueDim, s.SSMElementBytes)
@@ -66,18 +88,14 @@ func (s State) Parts() (conv, ssm int64, err error) {
 
 // SlotBytes is what one slot costs on one rank, in bytes, by SlotFormula; it
 // does not depend on the length of the context.
-func (s State) SlotBytes() (int64, error) {
-	conv, ssm, err := s.Parts()
-	if err != nil {
-		return 0, err
-	}
-	return sum(conv, ssm)
-}
+func (s State) SlotBytes() (int64, error) { return bothParts(s) }
 
-// inputs are the terms of SlotFormula with their values.
-func (s State) inputs(slot int64) []string {
+// Formula is SlotFormula.
+func (s State) Formula() string { return SlotFormula }
+
+// Terms are the terms of SlotFormula with their values.
+func (s State) Terms() []string {
 	return []string{
-		"bytes per slot = " + Grouped(slot),
 		fmt.Sprintf("linear layers = %d", s.Layers),
 		fmt.Sprintf("key heads x dim = %d x %d", s.KeyHeads, s.KeyDim),
 		fmt.Sprintf("value heads x dim = %d x %d", s.ValueHeads, s.ValueDim),

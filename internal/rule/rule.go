@@ -71,11 +71,16 @@ type Verdict struct {
 // engine writes by itself are in no manifest and are passed over.
 func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) []finding.Finding {
 	var found []finding.Finding
-	for _, about := range r.State.Settings {
-		if !about.Origin.Stands() || about.Held != "" {
+	whole := "" // the JSON option of which the facts speak as a whole
+	for _, about := range r.judged() {
+		if !about.Origin.Stands() || about.Held != "" || whole != "" && InJSON(about) && strings.HasPrefix(about.Name, whole+".") {
 			continue
 		}
+		whole = ""
 		if judgement, ok := decisive(r.judge(about, meta, verb)); ok {
+			if judgement.Holds == engine.True {
+				whole = about.Name
+			}
 			f := r.finding(meta, about, judgement, decide(judgement))
 			if other, ok := r.dissenting(judgement.Fact, meta, verb); ok && f.Action != finding.None {
 				f.Action = finding.None
@@ -85,6 +90,31 @@ func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgem
 		}
 	}
 	return found
+}
+
+// judged are the settings, each JSON option followed by its keys where facts know
+// some.
+func (r Release) judged() []setting.Setting {
+	var all []setting.Setting
+	for _, about := range r.State.Settings {
+		all = append(all, about)
+		if r.State.Knowledge.HasMemberFacts(about.Name) {
+			all = append(all, r.State.Members(about)...)
+		}
+	}
+	return all
+}
+
+// lonely tells whether a dotted flag is all that is written of a JSON option that
+// has no object by itself: without it there would be none at all.
+func (r Release) lonely(about setting.Setting) bool {
+	option, _, dotted := strings.Cut(about.Key, ".")
+	if declared, ok := r.State.Engine.OptionByKey(option, r.State.Release); ok && declared.Default != nil {
+		return false
+	}
+	return dotted && !slices.ContainsFunc(r.State.Settings, func(other setting.Setting) bool {
+		return other.Origin.String() != about.Origin.String() && strings.HasPrefix(other.Key, option+".")
+	})
 }
 
 // DoesMore tells whether a fact says that giving a setting does more than its
@@ -147,13 +177,20 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 		f.Message += " (by your own fact)"
 	}
 	f.Proposed = verdict.Proposed
+	if verdict.Action == finding.Set {
+		f.Edits = r.Rewrite(about, verdict.Proposed)
+	}
 	switch release := r.State.Release; {
 	case about.Origin.Path == nil && byHand(about.Origin) != "":
 		f.Message += " (" + byHand(about.Origin) + ")"
 	case about.Origin.Path == nil:
 		f.Message += " (it stands in " + about.Origin.Name + ")"
-	case judgement.Fact.MayEdit(release):
+	case InJSON(about):
+		f.Message += inJSON
+	case verdict.Action == finding.Remove && r.lonely(about): // an empty object is not the same as none
+	case judgement.Fact.MayEdit(release) && (verdict.Action != finding.Set || len(f.Edits) > 0):
 		f.Action = verdict.Action
+	case judgement.Fact.MayEdit(release): // a value that has no place of its own
 	case judgement.Fact.Verified():
 		f.Message += " (read in other releases, not in " + release.Version + ")"
 	default:
@@ -163,6 +200,14 @@ func (r Release) finding(meta Meta, about setting.Setting, judgement engine.Judg
 		}
 	}
 	return f
+}
+
+// inJSON says what is to be done about a key in a JSON text.
+const inJSON = " (a key of a JSON text is not edited: take it out by hand)"
+
+// InJSON tells whether a setting is a key in the value of a JSON option.
+func InJSON(about setting.Setting) bool {
+	return strings.Contains(about.Key, ".") && len(about.Places) == 0
 }
 
 // Proven adds a fact's proof, group and way back to a finding.
@@ -183,13 +228,16 @@ func (s Server) About(meta Meta, about setting.Setting) finding.Finding {
 }
 
 // key identifies a finding over releases, in which the name of an option may
-// change and that of a variable does not.
-type key struct{ rule, origin, variable string }
+// change and that of a variable or of a key in a JSON option does not.
+type key struct{ rule, origin, variable, tier string }
 
 func keyOf(f finding.Finding) key {
 	k := key{rule: f.Rule, origin: f.Origin.String()}
-	if f.Origin.Path == nil || strings.HasPrefix(f.Setting, "env/") {
+	if f.Origin.Path == nil || strings.HasPrefix(f.Setting, "env/") || strings.HasPrefix(f.Setting, "--") && strings.Contains(f.Setting, ".") {
 		k.variable = f.Setting
+	}
+	if f.Tier != nil {
+		k.tier = f.Tier.Name + ":" + f.Tier.Volume + ":" + f.Tier.Place
 	}
 	return k
 }

@@ -14,6 +14,9 @@ type Deletion struct {
 	// elsewhere, the image's own program, a path in a variable. Empty where all
 	// is read.
 	Unclear string
+	// Broken is the part of the command that its image does not have, so that it
+	// fails before it removes anything: `find -printf` of a busybox image.
+	Broken string
 }
 
 // DeletionTarget is one thing a command removes, with all that lies below it.
@@ -29,7 +32,7 @@ type DeletionTarget struct {
 
 // Deletion reads the container's command.
 func (u VolumeUser) Deletion() Deletion {
-	reader := deletionReader{dir: u.WorkingDir, variables: map[string][]string{}}
+	reader := deletionReader{dir: u.WorkingDir, variables: map[string][]string{}, busybox: strings.Contains(u.Image, "busybox")}
 	for _, variable := range u.Env {
 		if !variable.Unknown {
 			reader.variables[variable.Name] = []string{variable.Value}
@@ -56,6 +59,8 @@ type deletionReader struct {
 	functions []string
 	found     Deletion
 	depth     int
+	// busybox is true where the image has its programs alone.
+	busybox bool
 }
 
 func (r *deletionReader) unclear(what string) {
@@ -64,12 +69,12 @@ func (r *deletionReader) unclear(what string) {
 	}
 }
 
-// kubelet puts the values of known variables for $(NAME).
+// kubelet puts the values of known variables for $(NAME), and a dollar for two.
 func (r *deletionReader) kubelet(word string) string {
 	for name, values := range r.variables {
 		word = strings.ReplaceAll(word, "$("+name+")", values[0])
 	}
-	return word
+	return strings.ReplaceAll(word, "$$", "$")
 }
 
 // prefixes are programs that start another one, with their own options before
@@ -116,6 +121,10 @@ func (r *deletionReader) run(words []string, piped []string) (printed []string) 
 		return r.find(rest)
 	case program == "xargs":
 		r.xargs(rest, piped)
+	case program == "read" && len(piped) > 0:
+		for _, name := range operands(rest) {
+			r.variables[name] = piped // one of them at each turn of the loop
+		}
 	case program == "ls" || program == "echo" || program == "printf":
 		return operands(rest)
 	case isShellName(program):
@@ -214,6 +223,13 @@ func (r *deletionReader) find(words []string) []string {
 				depth = n
 			}
 		}
+	}
+	if r.busybox && slices.Contains(rest, "-printf") {
+		r.found.Broken = "`find -printf`, which busybox does not have"
+		return nil
+	}
+	if slices.Contains(rest, "-empty") {
+		return places // what is empty holds no page
 	}
 	if slices.Contains(rest, "-delete") {
 		r.target(places, name, depth)

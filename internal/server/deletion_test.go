@@ -27,6 +27,8 @@ func TestDeletion(t *testing.T) {
 		{"find -exec", []string{"find", "/v", "/w", "-exec", "rm", "-rf", "{}", "+"}, at("/v", "/w"), ""},
 		{"a pipe from find", script("find /v/hc -mtime +1 -print0 | sort -z | xargs -0 -n 1 rm -rf --"), at("/v/hc"), ""},
 		{"a pipe where the script is", script("cd /v/hc && ls -1t | tail -n +2 | xargs rm -rf"), at("/v/hc/*"), ""},
+		{"a loop over what find prints", script("find /v/hc -type f -exec stat -c '%Y %n' {} + | sort -n | cut -d' ' -f2- |\n  while IFS= read -r f; do\n    rm -f -- \"$$f\"\n  done"), at("/v/hc"), ""},
+		{"what is empty", script("find /v/hc -type d -empty -delete"), nil, ""},
 		{"a loop", script("for d in /v/a /v/b/*; do\n  rm -rf \"$d\"\ndone"), at("/v/a", "/v/b/*"), ""},
 		{"a variable", script("DIR=/v/hc; rm -rf ${DIR}/old"), at("/v/hc/old"), ""},
 		{"a variable of the container", script("rm -rf $ROOT/x"), at("/env/x"), ""},
@@ -58,9 +60,19 @@ func TestDeletion(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			user := VolumeUser{Command: test.command, Env: []Variable{{Name: "ROOT", Value: "/env"}, {Name: "HIDDEN", Unknown: true}}}
-			require.Equal(t, Deletion{test.want, test.unclear}, user.Deletion())
+			require.Equal(t, Deletion{Targets: test.want, Unclear: test.unclear}, user.Deletion())
 		})
 	}
+}
+
+// A guard that asks busybox's find for -printf removes nothing.
+func TestDeletionThatBusyboxRefuses(t *testing.T) {
+	guard := []string{"sh", "-c", "find /v -type f -printf '%T@ %p\\n' | sort -n | cut -d' ' -f2- | while read -r f; do rm -f \"$f\"; done"}
+	broken := VolumeUser{Image: "ghcr.io/home-operations/busybox:1.38.0", Command: guard}.Deletion()
+	require.Empty(t, broken.Targets)
+	require.Contains(t, broken.Broken, "-printf")
+	works := VolumeUser{Image: "debian:12", Command: guard}.Deletion()
+	require.Equal(t, Deletion{Targets: []DeletionTarget{{"/v", "", -1}}}, works)
 }
 
 func FuzzDeletionOfScript(f *testing.F) {

@@ -78,6 +78,8 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		server.MemoryRequestPath = path.Join("resources", "hostMemory")
 	}
 	server.Front = service.front()
+	// The operator labels its pods so: deployment_builder.go, from v0.5.0.
+	server.Pod.Labels = map[string]string{"inference.llmkube.dev/service": object.Name}
 	if len(service.command) > 0 || service.runtime.Engine == "" {
 		// The user's command replaces the operator's; the arguments stay.
 		program, found := service.program(nil)

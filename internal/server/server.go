@@ -97,6 +97,7 @@ type Server struct {
 	flux        []FluxBuild
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
+	items       []*stream.Item
 }
 
 // GPUs is what one replica of the server asks for.
@@ -209,6 +210,7 @@ func (in *input) complete(servers []*Server) error {
 		if root, err := s.Item.Root(); err == nil {
 			s.Part = partOf(s, root)
 		}
+		s.items = in.items
 	}
 	return nil
 }

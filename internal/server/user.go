@@ -25,6 +25,7 @@ type VolumeUser struct {
 	// image decides.
 	Command, Args []string
 	WorkingDir    string
+	Image         string
 }
 
 // Texts are all texts that the container is given: its words and the values of
@@ -80,6 +81,7 @@ func volumeUsers(items []*stream.Item) ([]VolumeUser, error) {
 				Labels: stringMap(at(root, "metadata", "labels")), Annotations: stringMap(at(root, "metadata", "annotations")),
 				Mounts: mounts(volumes, volumeMounts, path.Join("volumeMounts")), Env: env(at(container, "env"), path.Join("env")), EnvFrom: !isNull(at(container, "envFrom")),
 				Command: texts(at(container, "command")), Args: slices.Concat(texts(args), texts(at(container, "args"))), WorkingDir: text(at(container, "workingDir")),
+				Image: text(at(container, "image")),
 			}
 			if len(user.Mounts) > 0 {
 				users = append(users, user)

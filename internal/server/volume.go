@@ -83,7 +83,7 @@ type Pod struct {
 	RunAsUser, RunAsGroup, FSGroup *int64
 	SupplementalGroups             []int64
 	NodeSelector                   map[string]string
-	// Labels are those of the pod, where the manifest writes them.
+	// Labels are those of the pod, as the manifest or its operator writes them.
 	Labels      map[string]string
 	Tolerations []map[string]any
 }
