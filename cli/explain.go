@@ -115,7 +115,7 @@ func explainOfEngine(streams Streams, name, what string) error {
 		return nil
 	}
 	if metric, ok := strings.CutPrefix(what, "metric/"); ok {
-		return explainMetric(streams, catalogued, metric)
+		return explainMetric(streams, catalogued, known, metric)
 	}
 	flag := "--" + strings.ReplaceAll(strings.TrimLeft(what, "-"), "_", "-")
 	lives := catalogued.OptionLives(flag)
@@ -142,7 +142,7 @@ func abbreviated(catalogued *catalogue.Engine, prefix string, at *catalogue.Rele
 	return nil
 }
 
-func explainMetric(streams Streams, catalogued *catalogue.Engine, name string) error {
+func explainMetric(streams Streams, catalogued *catalogue.Engine, known *engine.Knowledge, name string) error {
 	all, err := catalogued.Metrics()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func explainMetric(streams Streams, catalogued *catalogue.Engine, name string) e
 	if len(lives) == 0 {
 		return fmt.Errorf("no release of %s emits %q; did you mean %s?", catalogued.Name, name, closest(name, names))
 	}
-	report.ExplainMetric(streams.Out, catalogued, lives)
+	report.ExplainMetric(streams.Out, catalogued, known, lives)
 	return nil
 }
 

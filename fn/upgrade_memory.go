@@ -1,7 +1,9 @@
 package fn
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/ledger"
 	"github.com/trimtab/trimtab/internal/report"
@@ -21,30 +23,34 @@ func (j *judged) memorySince(before *judged) []report.Change {
 		return nil
 	}
 	var changes []report.Change
-	differ := func(name, unit string, old, now *int64) {
+	differ := func(name, unit, bound string, old, now *int64) {
 		if old == nil || now == nil || *old == *now {
 			return
 		}
 		changes = append(changes, j.change(report.MemoryChanged, report.Silent,
 			setting.Setting{Name: name, Origin: setting.Origin{Kind: setting.Default, Name: "account", Near: j.Path}},
 			fmt.Sprint(*old), fmt.Sprint(*now),
-			fmt.Sprintf("the account of the GPU comes to %s %s in %s and to %s in %s", ledger.Grouped(*old), unit, before.release(), ledger.Grouped(*now), j.release())))
+			fmt.Sprintf("the account of the GPU comes to %s %s in %s and to %s in %s%s", ledger.Grouped(*old), unit, before.release(), ledger.Grouped(*now), j.release(), bound)))
 	}
-	if !measured(was) && !measured(is) {
-		differ("kv", "KV tokens", was.Tokens, is.Tokens)
+	rows := append(kvRows(was), kvRows(is)...)
+	isMeasured := func(row ledger.Row) bool { return row.Source == ledger.Measured }
+	if len(rows) > 0 && !slices.ContainsFunc(rows, isMeasured) {
+		worst := slices.MaxFunc(rows, func(a, b ledger.Row) int { return cmp.Compare(a.Bound, b.Bound) })
+		differ("kv", "KV tokens", fmt.Sprintf(", each ± %.1f %%", 100*worst.Bound), was.Tokens, is.Tokens)
 	}
-	differ("requests", "requests at once", was.Ceiling.Requests, is.Ceiling.Requests)
+	differ("requests", "requests at once", "", was.Ceiling.Requests, is.Ceiling.Requests)
 	return changes
 }
 
-// measured tells whether the tokens of a plan rest on a measurement.
-func measured(plan ledger.Plan) bool {
+// kvRows are the rows of the KV cache, one for each rank.
+func kvRows(plan ledger.Plan) []ledger.Row {
+	var rows []ledger.Row
 	for _, gpu := range plan.GPUs {
 		for _, row := range gpu.Rows {
-			if row.Name == "kv" && row.Source == ledger.Measured {
-				return true
+			if row.Name == "kv" {
+				rows = append(rows, row)
 			}
 		}
 	}
-	return false
+	return rows
 }

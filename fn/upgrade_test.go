@@ -109,6 +109,24 @@ func TestUpgradeOfAVersionThatIsNotKnown(t *testing.T) {
 	require.Empty(t, server.Changes[0].From, "it holds for every release that is possible")
 }
 
+// What the engine takes by default shows in the account of the GPU, unless that
+// rests on what was measured.
+func TestUpgradeTellsWhatBecomesOfTheMemory(t *testing.T) {
+	t.Parallel()
+	p := pod{engine: "vllm", image: vllm19, args: []string{"m", "--max-num-seqs=8", "--max-model-len=8192"},
+		spec: "{gpu: {name: H100-SXM, memory: 80Gi, count: 1}, model: {name: Qwen/Qwen3-8B, dtype: bfloat16}}"}
+	tokens := func(p pod) []report.Change {
+		out, _ := p.upgrade(t, "0.20.0", config.Verify)
+		return about(out.Report.Servers[0].Changes, "kv")
+	}
+	found := tokens(p)
+	require.Len(t, found, 1)
+	require.Equal(t, report.MemoryChanged, found[0].Kind)
+	require.Less(t, found[0].Before, found[0].After, "from 0.9 of the card to 0.92")
+	p.args = append(p.args, "--gpu-memory-utilization=0.9")
+	require.Empty(t, tokens(p))
+}
+
 // sample is a word that an option takes in both releases; false where none is
 // known here.
 func sample(a, b *catalogue.Option) ([]string, bool) {

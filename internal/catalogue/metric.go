@@ -84,7 +84,11 @@ func (e *Engine) loadMetrics() ([]Metric, error) {
 				return nil, fmt.Errorf("engines/%s/metrics.jsonl: labels of %s are no list", e.Name, entry.Metric)
 			}
 			if metric.Labels != nil {
-				metric.Labels = append(metric.Labels, life.Older...)
+				for _, label := range life.Older {
+					if !slices.Contains(metric.Labels, label) {
+						metric.Labels = append(metric.Labels, label)
+					}
+				}
 			}
 			if life.Inherits == nil || *life.Inherits {
 				metric.collector = head.Collectors[life.Collector]

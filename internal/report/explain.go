@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -47,8 +48,8 @@ func ExplainVariable(w io.Writer, catalogued *catalogue.Engine, known *engine.Kn
 	explainFacts(w, known, "env/"+name, at)
 }
 
-// ExplainMetric prints the life of a metric.
-func ExplainMetric(w io.Writer, catalogued *catalogue.Engine, lives []catalogue.Metric) {
+// ExplainMetric prints the life of a metric, and what it needs.
+func ExplainMetric(w io.Writer, catalogued *catalogue.Engine, known *engine.Knowledge, lives []catalogue.Metric) {
 	fmt.Fprintf(w, "%s metric/%s\n", catalogued.Name, lives[0].Name)
 	for _, life := range lives {
 		fmt.Fprintf(w, "  %s: %s", lifetime(life.Since, life.Until, catalogued), life.Kind)
@@ -60,6 +61,8 @@ func ExplainMetric(w io.Writer, catalogued *catalogue.Engine, lives []catalogue.
 		}
 		fmt.Fprintln(w)
 	}
+	explainFacts(w, known, engine.MetricPrefix+"*", nil)
+	explainFacts(w, known, engine.MetricPrefix+lives[0].Name, nil)
 }
 
 func explainFacts(w io.Writer, known *engine.Knowledge, setting string, at *catalogue.Release) {
@@ -71,7 +74,11 @@ func explainFacts(w io.Writer, known *engine.Knowledge, setting string, at *cata
 		if fact.Also != "" {
 			condition = fact.When + ", when " + fact.Also
 		}
-		fmt.Fprintf(w, "  %s (%s), %s: %s\n    %s\n    proof: %s [%s]\n", fact.Verb, fact.Rule, fact.VersionText, oneLine(condition), oneLine(fact.Why), oneLine(fact.Source), fact.Mark)
+		verb := fmt.Sprintf("%s (%s)", fact.Verb, fact.Rule)
+		if fact.Renaming != nil {
+			verb, condition = string(fact.Verb), cmp.Or(fact.Renaming.To, "nothing in its place")
+		}
+		fmt.Fprintf(w, "  %s, %s: %s\n    %s\n    proof: %s [%s]\n", verb, fact.VersionText, oneLine(condition), oneLine(fact.Why), oneLine(fact.Source), fact.Mark)
 		if fact.Undo != "" {
 			fmt.Fprintf(w, "    way back: %s\n", oneLine(fact.Undo))
 		}
