@@ -32,10 +32,15 @@ func (r *deletionReader) script(text string) {
 	r.statements(file.Stmts)
 }
 
-func (r *deletionReader) statements(list []*syntax.Stmt) {
+// fed reads commands that share what comes out of a pipe.
+func (r *deletionReader) fed(list []*syntax.Stmt, piped []string) {
 	for _, statement := range list {
-		r.command(statement.Cmd, nil)
+		r.command(statement.Cmd, piped)
 	}
+}
+
+func (r *deletionReader) statements(list []*syntax.Stmt) {
+	r.fed(list, nil)
 }
 
 // command reads one command, simple or not; piped and printed are paths, as in
@@ -51,10 +56,10 @@ func (r *deletionReader) command(command syntax.Command, piped []string) (printe
 		}
 		return r.command(c.Y.Cmd, printed)
 	case *syntax.Block:
-		r.statements(c.Stmts)
+		r.fed(c.Stmts, piped)
 	case *syntax.Subshell:
 		dir := r.dir
-		r.statements(c.Stmts)
+		r.fed(c.Stmts, piped)
 		r.dir = dir
 	case *syntax.IfClause:
 		for branch := c; branch != nil; branch = branch.Else {
@@ -62,7 +67,7 @@ func (r *deletionReader) command(command syntax.Command, piped []string) (printe
 			r.statements(branch.Then)
 		}
 	case *syntax.WhileClause:
-		r.statements(c.Cond)
+		r.fed(c.Cond, piped)
 		r.statements(c.Do)
 	case *syntax.ForClause:
 		r.loop(c)
