@@ -60,6 +60,7 @@ func TestUpgradeTellsWhatChanges(t *testing.T) {
 		want []string
 	}{
 		{"nothing that changes", "0.19.1", pod{engine: "vllm", image: "vllm/vllm-openai:v0.19.0", args: []string{"m", "--max-num-seqs", "8"}}, nil},
+		{"another word for the same default", "0.5.23", pod{engine: "sglang", image: sglang16, args: []string{"--model-path=m"}}, nil},
 		{"the same release", "0.19.1", pod{engine: "vllm", image: vllm19, args: []string{"m", "--swap-space", "4"}}, nil},
 		{"removed", "0.18.0", pod{engine: "vllm", image: "vllm/vllm-openai:v0.17.1", args: []string{"m", "--swap-space", "4"}},
 			[]string{"breaking refused --swap-space", "silent default --disable-cascade-attn false → true"}},

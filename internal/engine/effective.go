@@ -135,7 +135,7 @@ func (s *State) Unset() []Unset {
 		if !option.HasDefault || option.Required || s.byKey[option.Key] != nil {
 			continue
 		}
-		value, known, needs := s.Value(option.Key)
+		value, known, needs := s.unsetValue(option)
 		absent := setting.Setting{Name: option.Flag, Key: option.Key, Unknown: true}
 		one := Unset{Effective: Effective{Setting: option.Flag, Value: value, Known: known, Needs: needs}, Option: option}
 		switch {
@@ -147,6 +147,18 @@ func (s *State) Unset() []Unset {
 		all = append(all, one)
 	}
 	return all
+}
+
+// unsetValue is what the engine takes for an option that is not given: what a fact
+// tells, also where the parser's default is a word such as auto, else that default.
+func (s *State) unsetValue(option catalogue.Option) (any, bool, []string) {
+	if _, told := s.defaultFact(option.Flag); told && option.Default != nil {
+		value, known, needs := s.automatic(option)
+		if known || !slices.Equal(needs, []string{option.Flag}) { // no fact is about this case
+			return value, known, needs
+		}
+	}
+	return s.Value(option.Key)
 }
 
 // Idle tells whether a fact says that the engine does nothing with a setting
