@@ -34,6 +34,7 @@ func All() []rule.Rule {
 		shmTooSmall(),
 		memoryRequestTooSmall(),
 		oversizedPool(),
+		prefillStarvation(),
 		kvOvercommit(),
 		slowCacheLookup(),
 		unprunedCache(),

@@ -195,6 +195,9 @@ func (g *Gathered) gatherMeasured(spec *config.Spec) {
 	if slots := spec.Measured.MambaSlots; slots != nil {
 		g.tell("measured.mambaSlots", *slots, "config")
 	}
+	if rate := spec.Measured.PrefillTokensPerSecond; rate != nil {
+		g.tell("measured.prefillTokensPerSecond", *rate, "config")
+	}
 	if bytes := spec.Measured.KVBytes; bytes != nil {
 		g.tell("measured.kvBytes", bytes.Text, "config")
 	}

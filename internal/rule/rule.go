@@ -233,7 +233,7 @@ type key struct{ rule, origin, variable, tier string }
 
 func keyOf(f finding.Finding) key {
 	k := key{rule: f.Rule, origin: f.Origin.String()}
-	if f.Origin.Path == nil || strings.HasPrefix(f.Setting, "env/") || strings.HasPrefix(f.Setting, "--") && strings.Contains(f.Setting, ".") {
+	if f.Origin.Path == nil || len(f.Places) == 0 || strings.HasPrefix(f.Setting, "env/") || strings.HasPrefix(f.Setting, "--") && strings.Contains(f.Setting, ".") {
 		k.variable = f.Setting
 	}
 	if f.Tier != nil {
