@@ -32,8 +32,8 @@ func memoryRequestTooSmall() rule.Rule {
 		switch {
 		case limited && needs.most()+leastEngine > limit:
 			return []finding.Finding{needs.finding(s, meta, s.MemoryLimitPath, s.MemoryLimit, fmt.Sprintf(
-				"the memory limit of %s B leaves %s B for the engine beside %s: it is killed when they fill (assumed: an engine takes 2 GiB at least)",
-				ledger.Grouped(limit), ledger.Grouped(limit-needs.most()), needs))}
+				"the memory limit of %s B leaves %s for the engine beside %s: it is killed when they fill (assumed: an engine takes 2 GiB at least)",
+				ledger.Grouped(limit), left(limit-needs.most()), needs))}
 		case requested && (request < needs.pools || !limited && request < needs.volumes):
 			return []finding.Finding{needs.finding(s, meta, s.MemoryRequestPath, s.MemoryRequest, fmt.Sprintf(
 				"the memory request of %s B is less than %s: the scheduler fills the node, and this pod is among the first to be evicted",
@@ -44,6 +44,14 @@ func memoryRequestTooSmall() rule.Rule {
 		}
 		return nil
 	}}
+}
+
+// left says how much is left, in bytes; what is overdrawn leaves nothing.
+func left(bytes int64) string {
+	if bytes <= 0 {
+		return "nothing"
+	}
+	return ledger.Grouped(bytes) + " B"
 }
 
 // hostMemory is what is charged to the pod besides the engine itself, in bytes.
@@ -83,8 +91,14 @@ func (n *hostMemory) String() string { return strings.Join(n.texts, " and ") }
 
 func (n *hostMemory) finding(s rule.Server, meta rule.Meta, path setting.Path, value, message string) finding.Finding {
 	f := s.AboutServer(meta)
+	if path == nil {
+		path = s.Path.Join("resources", "requests", "memory")
+	}
 	f.Setting, f.Value, f.Message = path.String(), value, message
-	f.Origin.Path = path
+	f.Origin = setting.Origin{Kind: setting.Field, Path: s.Path} // it is about what is not written
+	if value != "" {
+		f.Origin.Path = path
+	}
 	for _, source := range n.sources {
 		f.Evidence = append(f.Evidence, finding.Evidence{Engine: s.Engine, Versions: "*", Source: source})
 	}
