@@ -130,6 +130,8 @@ func (j *judged) unset(was, is engine.Unset, old, now catalogue.Release) []repor
 	evidence := []finding.Evidence{{Engine: j.Engine, Versions: catalogue.Between(is.Option.Since, is.Option.Until), Source: fmt.Sprintf("argument parser of %s %s (measured)", j.Engine, now)}}
 	before, after := valueText(was.Effective), valueText(is.Effective)
 	switch {
+	case isClass(was.Option.Default) || isClass(is.Option.Default):
+		return nil // an object of the engine's own: its fields are compared nowhere
 	case was.Known && is.Known && engine.Same(was.Value, is.Value):
 		return nil
 	case was.Known && is.Known:
@@ -148,6 +150,13 @@ func (j *judged) unset(was, is engine.Unset, old, now catalogue.Release) []repor
 		fmt.Sprintf("%s is not set: its default is %s in %s and %s in %s, and what that comes to here is not known", is.Setting, before, old, after, now))
 	c.Evidence = evidence
 	return []report.Change{c}
+}
+
+// isClass tells whether a parser's default is an object of a class, of which the
+// catalogue holds the name alone: <CompilationConfig>.
+func isClass(value any) bool {
+	name, ok := value.(string)
+	return ok && strings.HasPrefix(name, "<") && strings.HasSuffix(name, ">") && !strings.ContainsAny(name, " \t")
 }
 
 // unwritten is a setting that stands nowhere, shown where its server does.
