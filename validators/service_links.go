@@ -20,6 +20,9 @@ func serviceLinks(s rule.Server, meta rule.Meta) []finding.Finding {
 	}
 	var found []finding.Finding
 	for _, service := range s.Services {
+		if !mayBeOwn(s.Engine, service.Name) {
+			continue
+		}
 		prefix := strings.ReplaceAll(strings.ToUpper(service.Name), "-", "_")
 		sameSpace := service.Namespace == s.Object.Namespace || service.Namespace == "" || s.Object.Namespace == ""
 		if !sameSpace || !isOwn(s.Engine, prefix+"_") {
@@ -30,6 +33,17 @@ func serviceLinks(s rule.Server, meta rule.Meta) []finding.Finding {
 		}
 	}
 	return found
+}
+
+// mayBeOwn is a cheap test on the first letters of a Service's name.
+func mayBeOwn(engine, service string) bool {
+	const letters = 3
+	for _, prefix := range ownPrefixes[engine] {
+		if len(service) >= letters && len(prefix) >= letters && strings.EqualFold(service[:letters], prefix[:letters]) {
+			return true
+		}
+	}
+	return false
 }
 
 func linked(s rule.Server, meta rule.Meta, service, variable string) (finding.Finding, bool) {

@@ -12,9 +12,7 @@ import (
 
 // service is a Service among the items.
 type service struct {
-	object finding.Object
-	// folder holds its file: one of another folder may be of another cluster.
-	folder   string
+	name     string
 	selector map[string]string
 	targets  []string
 	// addressed is true where it has an address of its own: of a headless or
@@ -33,9 +31,18 @@ type FrontPort struct {
 	Path setting.Path
 }
 
+// serviceIndex are the Services of the input, for the servers that stand beside
+// them.
+type serviceIndex struct {
+	// addressed are those that have an address, whatever server asks.
+	addressed []finding.Object
+	// beside are those that select pods, by folder and namespace.
+	beside map[[2]string][]service
+}
+
 // services finds the Services among the items.
-func services(items []*stream.Item) ([]service, error) {
-	var found []service
+func services(items []*stream.Item) (*serviceIndex, error) {
+	found := &serviceIndex{beside: map[[2]string][]service{}}
 	for _, item := range items {
 		if !item.Mentions("Service") {
 			continue
@@ -49,10 +56,15 @@ func services(items []*stream.Item) ([]service, error) {
 			continue
 		}
 		address, kind := text(at(root, "spec", "clusterIP")), text(at(root, "spec", "type"))
-		found = append(found, service{
-			object: object, folder: Folder(item), selector: stringMap(at(root, "spec", "selector")), targets: targetPorts(at(root, "spec", "ports")),
+		one := service{
+			name: object.Name, selector: stringMap(at(root, "spec", "selector")), targets: targetPorts(at(root, "spec", "ports")),
 			addressed: address != "None" && kind != "ExternalName",
-		})
+		}
+		if one.addressed {
+			found.addressed = append(found.addressed, object)
+		}
+		place := [2]string{Folder(item), object.Namespace}
+		found.beside[place] = append(found.beside[place], one)
 	}
 	return found, nil
 }
@@ -76,36 +88,34 @@ func targetPorts(list *yaml.Node) []string {
 	return targets
 }
 
-// selects tells whether the Service leads to the pods of a server that stands
-// beside it.
+// selects tells whether the Service leads to the pods of a server.
 func (s service) selects(server *Server) bool {
 	for name, value := range s.selector {
 		if server.Pod.Labels[name] != value {
 			return false
 		}
 	}
-	return len(s.selector) > 0 && s.object.Namespace == server.Object.Namespace && s.folder == Folder(server.Item)
+	return len(s.selector) > 0
 }
 
 // Folder is the folder of the file in which an item stands; all items of a host,
 // or of standard input, have one.
 func Folder(item *stream.Item) string { return path.Dir(item.Source.Name) }
 
-// tell tells a server of the Services of the input.
-func (s *Server) tell(all []service) {
-	for _, one := range all {
-		if one.addressed {
-			s.Services = append(s.Services, one.object)
-		}
+// tell tells a server of the Services of the input. One of another folder than
+// the server's may be of another cluster, and leads to no pod of it.
+func (s *Server) tell(all *serviceIndex) {
+	s.Services = all.addressed
+	for _, one := range all.beside[[2]string{Folder(s.Item), s.Object.Namespace}] {
 		if !one.selects(s) {
 			continue
 		}
-		s.ServedBy = append(s.ServedBy, one.object.Name)
+		s.ServedBy = append(s.ServedBy, one.name)
 		if !one.addressed {
 			continue // it gives out addresses of pods, and leads to no port
 		}
 		for _, target := range one.targets {
-			s.Front = append(s.Front, FrontPort{Service: "Service " + one.object.Name, Target: target})
+			s.Front = append(s.Front, FrontPort{Service: "Service " + one.name, Target: target})
 		}
 	}
 }
