@@ -47,7 +47,7 @@ func explainRule(streams Streams, name string) error {
 func explainGPU(streams Streams, name string) error {
 	card, ok := hardware.GPU(name)
 	if !ok {
-		return fmt.Errorf("no GPU %q in the catalogue; did you mean %s?", name, closest(name, hardware.GPUNames()))
+		return fmt.Errorf("no GPU %q in the catalogue; did you mean %s?", name, strings.Join(hardware.GPUsLike(name), ", "))
 	}
 	fmt.Fprintf(streams.Out, "gpu/%s (%d bytes)\n", card.Name, card.Memory)
 	return printEntry(streams, card)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/agext/levenshtein"
 )
 
 // GPUEntry is one accelerator.
@@ -88,6 +90,30 @@ func GPU(name string) (GPUEntry, bool) {
 		return GPUEntry{}, false
 	}
 	return entry.clone(), true
+}
+
+// GPUsLike are the names of the accelerators that a name may mean which is none
+// itself: those that hold it (H100), else the one that is spelled most alike.
+func GPUsLike(name string) []string {
+	known, err := gpus()
+	if err != nil || len(known.names) == 0 {
+		return nil
+	}
+	const fewest = 2
+	word := gpuWord(name)
+	var like []string
+	for _, candidate := range known.names {
+		entry, ok := known.byName[gpuWord(candidate)]
+		if ok && len(word) >= fewest && strings.Contains(gpuWord(candidate), word) && !slices.Contains(like, entry.Name) {
+			like = append(like, entry.Name)
+		}
+	}
+	if len(like) > 0 {
+		return like
+	}
+	return []string{slices.MinFunc(known.names, func(a, b string) int {
+		return levenshtein.Distance(word, gpuWord(a), nil) - levenshtein.Distance(word, gpuWord(b), nil)
+	})}
 }
 
 // GPUByDevice finds an accelerator by its PCI device id, hexadecimal: 74a1.

@@ -16,6 +16,11 @@ func factsDisagree() rule.Rule {
 			f.Message = disagreement.String() + "; correct one of them"
 			found = append(found, f)
 		}
+		for _, statement := range s.Facts.Unresolved {
+			f := s.AboutServer(meta)
+			f.Setting, f.Message = "gpu.name", statement
+			found = append(found, f)
+		}
 		return found
 	}}
 }

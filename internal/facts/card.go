@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,10 @@ func (g *Gathered) tellCard(described config.GPU) {
 	name, _ := g.Set["gpu.name"].Value.(string)
 	card, ok := hardware.GPU(name)
 	if !ok {
+		if name != "" && described.Memory == nil && described.Arch == "" && described.ComputeCapability == "" {
+			g.Unresolved = append(g.Unresolved, fmt.Sprintf("`gpu.name` is %s by %s, which is no GPU of the catalogue: write %s, or describe it with gpu.vendor, gpu.arch and gpu.memory",
+				name, g.Set["gpu.name"].Source, strings.Join(hardware.GPUsLike(name), ", ")))
+		}
 		return
 	}
 	source := "the catalogue's entry " + card.Name

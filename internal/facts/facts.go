@@ -48,6 +48,9 @@ type Gathered struct {
 	// Shape is what the stated config.json says, else the model's entry in the
 	// catalogue; nil when there is neither.
 	Shape *hardware.ModelEntry
+	// Unresolved are statements of the user's that name nothing that is known, and
+	// what to write instead.
+	Unresolved []string
 	// Prompts are the classes of requests that the config states.
 	Prompts []config.Prompt
 	// Knows are names that a fork adds: never unknown, never dead.

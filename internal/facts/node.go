@@ -60,7 +60,13 @@ func (g *Gathered) tellMaker(s *server.Server) {
 // for the target means the same one.
 func (g *Gathered) tellNamed(card hardware.GPUEntry, source string) {
 	if stated, ok := g.Set["gpu.name"].Value.(string); ok {
-		if same, known := hardware.GPU(stated); known && same.Name == card.Name {
+		same, known := hardware.GPU(stated)
+		switch {
+		case known && same.Name == card.Name:
+			return
+		case !known && slices.Contains(hardware.GPUsLike(stated), card.Name):
+			// The user names a family (h100), and the node which of it.
+			g.Set["gpu.name"] = Fact{Value: card.Name, Source: g.Set["gpu.name"].Source + " and " + source}
 			return
 		}
 	}
