@@ -24,7 +24,8 @@ image: build
 	docker build --tag $(IMAGE) .
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) run ./hack/bench
+	$(GO) test -run "^$$" -bench . -benchmem ./...
 
 # Packs the measured catalogue of engine releases into engines/.
 catalogue:

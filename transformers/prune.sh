@@ -102,13 +102,20 @@ settle() {
   fi
 }
 
+# forget NAME: takes the mark away, and leaves the directory as old as it was.
+forget() {
+  since="$(stat -c %Y "./$1")"
+  rm -f -- "./$1/$begun" 2>/dev/null
+  touch -d "@$since" "./$1" 2>/dev/null
+}
+
 # resumed NAME: goes on with a generation that an earlier run began to remove,
 # unless a manifest names it by now or it was written since.
 resumed() {
   [ -f "./$1/$begun" ] && [ ! -L "./$1/$begun" ] || return 1
-  case "$KEEP" in *"/$1/"*) rm -f -- "./$1/$begun" 2>/dev/null; return 1 ;; esac
+  case "$KEEP" in *"/$1/"*) forget "$1"; return 1 ;; esac
   if inside "$1" -newer "./$1/$begun"; then
-    rm -f -- "./$1/$begun" 2>/dev/null
+    forget "$1"
     return 1
   fi
   prune "$1"

@@ -1,0 +1,6 @@
+// Hello is the least that a Go program costs.
+package main
+
+import "fmt"
+
+func main() { fmt.Println("hello") }
