@@ -1,6 +1,7 @@
 # make build   the static binary, bin/trimtab
 # make test    all tests, as CI runs them
 # make image   the container image, FROM scratch
+# make docs    the generated pages under docs/
 # make bench   benchmarks
 # make release ENGINE=vllm VERSION=0.34.0   measures a release and merges it
 
@@ -11,7 +12,7 @@ BINARY  ?= bin/trimtab
 GO    ?= go
 BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
 
-.PHONY: build test image bench catalogue release
+.PHONY: build test image bench catalogue docs release
 
 build:
 	$(BUILD) -o $(BINARY) .
@@ -22,6 +23,9 @@ test:
 
 image: build
 	docker build --tag $(IMAGE) .
+
+docs:
+	$(GO) run ./hack/docs
 
 bench:
 	$(GO) run ./hack/bench
