@@ -3,7 +3,7 @@
 # make image   the container image, FROM scratch
 # make docs    the generated pages under docs/
 # make bench   benchmarks
-# make release ENGINE=vllm VERSION=0.34.0   measures a release and merges it
+# make measure ENGINE=vllm VERSION=0.34.0   measures a release and merges it
 
 VERSION ?= dev
 IMAGE   ?= trimtab:$(VERSION)
@@ -12,7 +12,7 @@ BINARY  ?= bin/trimtab
 GO    ?= go
 BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
 
-.PHONY: build test image bench catalogue docs release
+.PHONY: build test image bench catalogue docs measure
 
 build:
 	$(BUILD) -o $(BINARY) .
@@ -39,8 +39,8 @@ catalogue:
 # folder that holds the engine's package; without it the wheel is downloaded.
 # The parser is the engine's own: libraries that its defaults come from must be
 # installed for python3.
-release:
-	@test -n "$(ENGINE)" -a -n "$(VERSION)" || { echo 'usage: make release ENGINE=vllm VERSION=0.34.0 [DATE=2027-01-02] [SOURCE=FOLDER]'; exit 2; }
+measure:
+	@test -n "$(ENGINE)" -a -n "$(VERSION)" || { echo 'usage: make measure ENGINE=vllm VERSION=0.34.0 [DATE=2027-01-02] [SOURCE=FOLDER]'; exit 2; }
 	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; source="$(SOURCE)"; \
 	if [ -z "$$source" ]; then \
 	  python3 -m pip download --quiet --no-deps --only-binary :all: --dest "$$work" "$(ENGINE)==$(VERSION)"; \
