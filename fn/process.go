@@ -11,6 +11,7 @@ import (
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/monitoring"
 	"github.com/trimtab/trimtab/internal/report"
+	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/stream"
 )
 
@@ -269,10 +270,14 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	out := &Outcome{Changed: changed}
 	var found []finding.Finding
 	var servers []report.Server
+	secrets := judged.secrets()
 	for _, s := range judged.servers {
-		fresh := in.fresh(s.findings)
+		fresh := in.fresh(s.findings, secrets)
 		found = append(found, fresh...)
-		found = append(found, s.undecided...)
+		for _, undecided := range s.undecided {
+			secrets.HideIn(&undecided)
+			found = append(found, undecided)
+		}
 		servers = append(servers, s.summary())
 		out.fail(fresh, s.config)
 	}
@@ -280,10 +285,11 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	if err != nil {
 		return nil, err
 	}
-	queries = in.fresh(queries)
+	queries = in.fresh(queries, secrets)
 	found = append(found, queries...)
 	out.fail(queries, config.Default())
 	out.Report = report.New(found, servers)
+	out.Report.Secrets = secrets
 	for _, c := range in.Configs {
 		if len(c.Spec.Select) > 0 && len(judged.selectedBy(c)) == 0 {
 			out.Idle = append(out.Idle, c.Label())
@@ -292,10 +298,13 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	return out, nil
 }
 
-// fresh are findings at their place in the files, without those of an earlier
-// run.
-func (in Input) fresh(found []finding.Finding) []finding.Finding {
+// fresh are findings at their place in the files and without secrets, less those
+// of an earlier run.
+func (in Input) fresh(found []finding.Finding, secrets rule.Secrets) []finding.Finding {
 	fresh := slices.Clone(found)
+	for i := range fresh {
+		secrets.HideIn(&fresh[i])
+	}
 	if in.Place != nil {
 		for i := range fresh {
 			in.Place(&fresh[i])

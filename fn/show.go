@@ -91,6 +91,7 @@ func Show(in Input) (*Shown, error) {
 			Object: left.Object, Container: left.Container, File: file, Line: line, Origin: left.Path.String(), Why: left.Why,
 		})
 	}
+	shown.hideSecrets(judged.secrets())
 	return shown, nil
 }
 
@@ -172,7 +173,7 @@ func effectiveSetting(state *engine.State, s setting.Setting) EffectiveSetting {
 	one := EffectiveSetting{Setting: s.Name, Value: s.Value(), Origin: s.Origin.String()}
 	switch {
 	case rule.IsSecret(s.Name, one.Value):
-		one.Value = report.Hidden
+		one.Value = rule.HiddenSecret
 		return one
 	case s.Overridden:
 		one.Because = "a later one wins"

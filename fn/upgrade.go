@@ -69,11 +69,13 @@ func Upgrade(in Input) (*Upgraded, error) {
 			return nil, err
 		}
 	}
+	secrets := done.judged.secrets()
 	for i, s := range servers {
 		if tags[i] != nil {
 			s.crossing.changes = append(s.crossing.changes, *tags[i])
 		}
 		upgraded := s.upgradeReport()
+		hideSecrets(upgraded.Changes, secrets)
 		out.Report.Servers = append(out.Report.Servers, upgraded)
 		for _, change := range upgraded.Changes {
 			breaks := change.Impact == report.Breaking && !change.Fixed

@@ -19,6 +19,8 @@ type Report struct {
 	Findings []finding.Finding
 	Skipped  []Skipped
 	Servers  []Server
+	// Secrets are what no line of the input may be shown for.
+	Secrets rule.Secrets
 }
 
 // Skipped is a rule that did not run because facts are not known.
@@ -111,13 +113,10 @@ func compareSkipped(a, b Skipped) int {
 	)
 }
 
-// Hidden stands for a value that is a key or a token.
-const Hidden = "(hidden)"
-
 // shown returns the value of a setting, or that it is hidden.
 func shown(setting, value string) string {
 	if value != "" && rule.IsSecret(setting, value) {
-		return Hidden
+		return rule.HiddenSecret
 	}
 	return value
 }

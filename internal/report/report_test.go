@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/rule"
 )
 
 func printed(t *testing.T, write func(w io.Writer) error) string {
@@ -186,7 +187,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		"env/KEYS_PER_PAGE", "env/HIP_VISIBLE_DEVICES", "/dev/shm", "spec.model",
 	}
 	for _, name := range secret {
-		require.Equal(t, Hidden, shown(name, "x"), name)
+		require.Equal(t, rule.HiddenSecret, shown(name, "x"), name)
 		require.Empty(t, shown(name, ""), name)
 	}
 	for _, name := range open {

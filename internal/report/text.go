@@ -153,7 +153,7 @@ func writeGrouped(b *bytes.Buffer, r Report, style Style) {
 		where := fmt.Sprintf("%d:%d", f.Line, f.Column)
 		severity := fmt.Sprintf("%-7s", f.Severity)
 		fmt.Fprintf(b, "  %8s  %s  %s: %s\n", where, style.paint(colors[f.Severity], severity), style.paint(bold, f.Rule), oneLine(f.Message))
-		style.excerpt(b, f)
+		style.excerpt(b, f, r.Secrets)
 		if why := proof(f); why != "" {
 			fmt.Fprintf(b, "            %s\n", style.paint(faint, strings.Trim(why, " []")))
 		}
@@ -172,13 +172,13 @@ const widest = 100
 
 // excerpt shows the line a finding stands in, with a caret under its place. A
 // line that may hold a secret is not shown.
-func (s Style) excerpt(b *bytes.Buffer, f finding.Finding) {
+func (s Style) excerpt(b *bytes.Buffer, f finding.Finding, secrets rule.Secrets) {
 	if s.Lines == nil || f.Line == 0 {
 		return
 	}
 	line := []rune(strings.ReplaceAll(strings.TrimRight(s.Lines(f.File, f.Line), "\r"), "\t", " "))
 	at := f.Column - 1
-	if at < 0 || at >= len(line) || givesAway(string(line)) {
+	if at < 0 || at >= len(line) || givesAway(string(line)) || secrets.StandIn(string(line)) {
 		return
 	}
 	from := max(0, at-widest/2)

@@ -7,10 +7,15 @@ import (
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
+// tokenText are the forms of well-known tokens.
+const tokenText = `\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16}|nvapi-[A-Za-z0-9_-]{20,})\b`
+
 var (
 	secretName = regexp.MustCompile(`(API_?KEY|(^|_)(ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|AUTH_KEY|TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?))(_[0-9]+)?$`)
+	// tokenOfText names a token in the sense of tokenizers.
+	tokenOfText = regexp.MustCompile(`(^|_)(BOS|EOS|PAD|UNK|SEP|CLS|MASK|STOP|START|BEGIN|END|THINK|IMAGE|VIDEO|AUDIO|PLACEHOLDER|SPECIAL|NEXT|PER|A|ONE|EACH)_TOKEN$`)
 	// secretText are the forms of well-known tokens, and a password in a URL.
-	secretText = regexp.MustCompile(`\b(hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16}|nvapi-[A-Za-z0-9_-]{20,})\b|://[^/\s:@]*:[^/\s:@]+@`)
+	secretText = regexp.MustCompile(tokenText + `|://[^/\s:@]*:[^/\s:@]+@`)
 	// noSecret are texts that people write where no secret is needed.
 	noSecret = regexp.MustCompile(`(?i)^(none|null|nil|true|false|yes|no|empty|unused|dummy([-_]?(key|token))?|fake([-_]?(key|token))?|test|local|not[-_]?needed|not[-_]?used|no[-_]?key|sk-no-key(-required)?|token|secret|key|na|n/a|-+|x+|\*+|[0-9.]{1,6})$`)
 )
@@ -19,7 +24,7 @@ var (
 // a password.
 func IsSecret(name, value string) bool {
 	plain := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(strings.TrimPrefix(name, "env/"), "-"), "-", "_"))
-	return secretName.MatchString(plain) || secretText.MatchString(value)
+	return secretName.MatchString(plain) && !tokenOfText.MatchString(plain) || secretText.MatchString(value)
 }
 
 // GivesAway tells whether a value is the secret itself: neither the path of a
