@@ -61,13 +61,17 @@ func (j *judged) unprovenAt(after *judged, release catalogue.Release) []int {
 		}
 	}
 	without := state(others.Settings)
+	at := make(map[string]int, len(before))
+	for i, s := range slices.Backward(before) {
+		at[s.Origin.String()] = i
+	}
 	var unproven []int
 	for i, f := range j.findings {
-		at := slices.IndexFunc(before, func(s setting.Setting) bool { return s.Origin.String() == f.Origin.String() })
-		if !isIdle(f) || at < 0 { // the release does not know it
+		index, known := at[f.Origin.String()]
+		if !isIdle(f) || !known { // the release does not know it
 			continue
 		}
-		removed := before[at]
+		removed := before[index]
 		with := state(slices.Concat(others.Settings, []setting.Setting{removed}))
 		if !with.IsIdle(f.Rule, removed) || without.Replaced(f.Rule, with, removed) {
 			unproven = append(unproven, i)

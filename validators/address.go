@@ -190,7 +190,7 @@ func (a address) elsewhere(s rule.Server, number int64) bool {
 	}
 	for _, key := range []string{"command", "args"} {
 		list := server.Lookup(root, s.Path.Join(key))
-		if s.Direct != nil && !*s.Direct && holds(list, func(word string) bool { return strings.Contains(word, text) }, 0) {
+		if s.Direct != nil && !*s.Direct && server.AnyText(list, func(word string) bool { return strings.Contains(word, text) }) {
 			return true
 		}
 	}

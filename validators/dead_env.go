@@ -53,7 +53,7 @@ func isOwn(engine, name string) bool {
 // that; what the release only declares is information.
 func dead(r rule.Release, meta rule.Meta, about setting.Setting, name string) (finding.Finding, bool) {
 	variable, ok := r.State.Engine.Env(current(name), r.State.Release)
-	if _, old := r.State.Engine.Env(name, r.State.Release); ok && variable.Read || old && name != current(name) || mentions(r.Server, name) {
+	if _, old := r.State.Engine.Env(name, r.State.Release); ok && variable.Read || old && name != current(name) || r.Mentions(name) {
 		return finding.Finding{}, false
 	}
 	f := r.About(meta, about)

@@ -1,6 +1,7 @@
 package validators
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -69,9 +70,11 @@ type deadMetrics struct {
 
 // absence is why a selector finds nothing; nil where it may find something.
 type absence struct {
-	fleet    *Fleet
-	metric   string
-	says     string
+	fleet  *Fleet
+	metric string
+	says   string
+	// cause is why the metric finds nothing that a recording rule leads to.
+	cause    string
 	proposed string
 	severity finding.Severity
 	evidence []finding.Evidence
@@ -79,8 +82,8 @@ type absence struct {
 
 func (d *deadMetrics) query(q monitoring.Query) []finding.Finding {
 	var found []finding.Finding
-	for _, selector := range q.Missing(func(s monitoring.Selector) bool { return d.absent(s, nil) != nil }) {
-		gone := d.absent(selector, nil)
+	for _, selector := range q.Missing(func(s monitoring.Selector) bool { return d.absent(s) != nil }) {
+		gone := d.absent(selector)
 		key := q.Item.Source.Name + "\x00" + fmt.Sprint(q.Item.Index, q.Item.Element) + q.Path.String() + "\x00" + gone.metric + "\x00" + gone.says
 		if d.seen[key] {
 			continue
@@ -101,14 +104,14 @@ func (d *deadMetrics) query(q monitoring.Query) []finding.Finding {
 	return found
 }
 
-// absent judges a selector; within are the recording rules that led to it.
-func (d *deadMetrics) absent(s monitoring.Selector, within []string) *absence {
+// absent judges a selector.
+func (d *deadMetrics) absent(s monitoring.Selector) *absence {
 	name := s.Name
 	if name == "" {
 		return d.absentPattern(s.Pattern)
 	}
 	if rules := d.recorded[name]; len(rules) > 0 {
-		return d.absentRecord(name, rules, within)
+		return d.absentRecord(name, rules)
 	}
 	fleet := d.fleetOf(name)
 	if fleet == nil || strings.Count(name, ":") > 1 {
@@ -132,22 +135,26 @@ func (d *deadMetrics) fleetOf(name string) *Fleet {
 }
 
 // absentRecord is about a series that recording rules of the input make: it is
-// not there where each of them finds nothing.
-func (d *deadMetrics) absentRecord(name string, rules []monitoring.Query, within []string) *absence {
-	if slices.Contains(within, name) {
-		return nil
+// not there where each of them finds nothing. One that leads to itself may be.
+func (d *deadMetrics) absentRecord(name string, rules []monitoring.Query) *absence {
+	key := "record\x00" + name
+	if known, ok := d.judged[key]; ok {
+		return known
 	}
+	d.judged[key] = nil
 	var last *absence
 	for _, q := range rules {
-		missing := q.Missing(func(s monitoring.Selector) bool { return d.absent(s, append(within, name)) != nil })
+		missing := q.Missing(func(s monitoring.Selector) bool { return d.absent(s) != nil })
 		if len(missing) == 0 {
 			return nil
 		}
-		last = d.absent(missing[0], append(within, name))
+		last = d.absent(missing[0])
 	}
 	gone := *last
 	gone.metric, gone.proposed = name, ""
-	gone.says = fmt.Sprintf("the recording rule %s finds nothing: %s", name, last.says)
+	gone.cause = cmp.Or(last.cause, last.says)
+	gone.says = fmt.Sprintf("the recording rule %s finds nothing: %s", name, gone.cause)
+	d.judged[key] = &gone
 	return &gone
 }
 

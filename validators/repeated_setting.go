@@ -16,8 +16,10 @@ func repeatedSetting() rule.Rule {
 	meta := rule.Named("repeated-setting")
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 		var found []finding.Finding
-		for i, about := range r.Written() {
-			winner, ok := overridingHere(r.Written(), i)
+		written := r.Written()
+		winners := winning(written)
+		for _, about := range written {
+			winner, ok := overridingHere(about, winners)
 			if !ok {
 				continue
 			}
@@ -48,22 +50,24 @@ func which(about, winner setting.Setting) string {
 	return "the later one"
 }
 
-// overridingHere is the setting that wins over one in the same list: an element
-// of the same args or env.
-func overridingHere(settings []setting.Setting, index int) (setting.Setting, bool) {
-	about := settings[index]
+// winning are the settings that no other one overrides.
+func winning(settings []setting.Setting) []setting.Setting {
+	return slices.DeleteFunc(slices.Clone(settings), func(s setting.Setting) bool { return s.Overridden })
+}
+
+// overridingHere is the one of the winners that stands in the same list, an
+// element of the same args or env, as a setting that it overrides.
+func overridingHere(about setting.Setting, winners []setting.Setting) (setting.Setting, bool) {
 	isWritten := about.Origin.Kind == setting.Argument || about.Origin.Kind == setting.Env
 	if !about.Overridden || !isWritten {
 		return setting.Setting{}, false
 	}
-	var winner setting.Setting
-	found := false
-	for i, other := range settings {
-		if i != index && !other.Overridden && sameKnob(about, other) && sameList(about, other) {
-			winner, found = other, true
+	for _, other := range slices.Backward(winners) {
+		if sameKnob(about, other) && sameList(about, other) {
+			return other, true
 		}
 	}
-	return winner, found
+	return setting.Setting{}, false
 }
 
 func sameKnob(about, other setting.Setting) bool {
@@ -91,7 +95,7 @@ func mayDrop(r rule.Release, about, winner setting.Setting) bool {
 		return false
 	}
 	if variable, ok := strings.CutPrefix(about.Name, "env/"); ok {
-		return !mentions(r.Server, variable)
+		return !r.Mentions(variable)
 	}
 	refused := slices.ContainsFunc(r.Line.Problems, func(p argv.Problem) bool {
 		return p.Setting != argv.NoSetting && r.Line.Settings[p.Setting].Origin.String() == about.Origin.String()

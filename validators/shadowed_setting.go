@@ -2,6 +2,7 @@ package validators
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/engine"
@@ -21,8 +22,10 @@ func shadowedSetting() rule.Rule {
 		CheckServer: func(s rule.Server) []finding.Finding { return hiddenFields(s, meta) },
 		CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 			var found []finding.Finding
-			for i, about := range r.Written() {
-				if winner, ok := overridingElsewhere(r.Written(), i); ok {
+			written := r.Written()
+			winners := winning(written)
+			for _, about := range written {
+				if winner, ok := overridingElsewhere(about, winners); ok {
 					found = append(found, shadowed(r, meta, about, winner))
 				}
 			}
@@ -33,21 +36,22 @@ func shadowedSetting() rule.Rule {
 	}
 }
 
-// overridingElsewhere is the setting of another origin that wins over one.
-func overridingElsewhere(settings []setting.Setting, index int) (setting.Setting, bool) {
-	about := settings[index]
+// overridingElsewhere is the one of the winners that has another origin than a
+// setting that it overrides.
+func overridingElsewhere(about setting.Setting, winners []setting.Setting) (setting.Setting, bool) {
 	if !about.Overridden {
 		return setting.Setting{}, false
 	}
-	if _, here := overridingHere(settings, index); here {
+	if _, here := overridingHere(about, winners); here {
 		return setting.Setting{}, false
 	}
-	for i, other := range settings {
-		if i != index && !other.Overridden && sameKnob(about, other) && other.Origin.String() != about.Origin.String() {
-			return other, true
-		}
+	at := slices.IndexFunc(winners, func(other setting.Setting) bool {
+		return sameKnob(about, other) && other.Origin.String() != about.Origin.String()
+	})
+	if at < 0 {
+		return setting.Setting{}, false
 	}
-	return setting.Setting{}, false
+	return winners[at], true
 }
 
 // shadowed says which of two settings wins. One that the operator writes stands

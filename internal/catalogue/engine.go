@@ -33,8 +33,10 @@ type Engine struct {
 	byKey     map[string][]*optionLine
 	spellings func() []string // sorted: those with one prefix stand together
 	env       func() (map[string]*envLine, error)
-	configs   func() (map[string]*Config, error)
-	metrics   func() ([]Metric, error)
+	// nearOptions and nearEnv are what a misspelt name is compared with.
+	nearOptions, nearEnv func() []candidate
+	configs              func() (map[string]*Config, error)
+	metrics              func() ([]Metric, error)
 }
 
 // Names are the engines that Load knows.
@@ -125,6 +127,11 @@ func (e *Engine) index(lines []string) {
 		}
 	}
 	e.spellings = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(e.bySpelled)) })
+	e.nearOptions = sync.OnceValue(func() []candidate { return candidatesOf(e.spellings()) })
+	e.nearEnv = sync.OnceValue(func() []candidate {
+		vars, _ := e.env() // the file is embedded beside the options that were read
+		return candidatesOf(slices.Sorted(maps.Keys(vars)))
+	})
 }
 
 // between returns the text from behind the first occurrence of one mark to the

@@ -182,5 +182,5 @@ func (e *Engine) NearestSeries(name string, r Release) (string, bool) {
 		}
 		candidates = append(candidates, m.Series()...)
 	}
-	return nearest(name, candidates, func(string) bool { return true })
+	return nearest(name, candidatesOf(candidates), func(string) bool { return true })
 }

@@ -1,7 +1,6 @@
 package catalogue
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ const longestName = 64
 // NearestOption returns the spelling a release knows that a word probably
 // means; false when none is near.
 func (e *Engine) NearestOption(word string, r Release) (string, bool) {
-	return nearest(word, e.spellings(), func(spelled string) bool {
+	return nearest(word, e.nearOptions(), func(spelled string) bool {
 		_, ok := e.Option(spelled, r)
 		return ok && strings.HasPrefix(spelled, "--")
 	})
@@ -24,20 +23,30 @@ func (e *Engine) NearestOption(word string, r Release) (string, bool) {
 // NearestEnv returns the variable a release reads that a name probably means;
 // false when none is near.
 func (e *Engine) NearestEnv(name string, r Release) (string, bool) {
-	vars, err := e.env()
-	if err != nil {
-		return "", false // the file is embedded beside the options that were read
-	}
-	return nearest(name, slices.Sorted(maps.Keys(vars)), func(known string) bool {
+	return nearest(name, e.nearEnv(), func(known string) bool {
 		variable, ok := e.Env(known, r)
 		return ok && variable.Read
 	})
 }
 
+// candidate is a name that a word may mean, as it is compared.
+type candidate struct {
+	name, plain string
+	words       []string
+}
+
+func candidatesOf(names []string) []candidate {
+	all := make([]candidate, len(names))
+	for i, name := range names {
+		all[i] = candidate{name, plainName(name), wordsOf(name)}
+	}
+	return all
+}
+
 // nearest picks the candidate with the fewest changed letters, of those that are
 // accepted. Case, dashes and underscores do not count, nor does the order of the
 // words; more than a fifth of the letters may not differ.
-func nearest(word string, candidates []string, accepts func(string) bool) (string, bool) {
+func nearest(word string, candidates []candidate, accepts func(string) bool) (string, bool) {
 	plain := plainName(word)
 	if plain == "" || len(plain) > longestName {
 		return "", false
@@ -45,16 +54,15 @@ func nearest(word string, candidates []string, accepts func(string) bool) (strin
 	words := wordsOf(word)
 	best, least := "", max(1, len(plain)/5)+1
 	for _, candidate := range candidates {
-		other := plainName(candidate)
-		if abs(len(other)-len(plain)) >= least {
+		if abs(len(candidate.plain)-len(plain)) >= least {
 			continue
 		}
-		distance := levenshtein.Distance(plain, other, nil)
-		if distance > 1 && slices.Equal(words, wordsOf(candidate)) {
+		distance := levenshtein.Distance(plain, candidate.plain, nil)
+		if distance > 1 && slices.Equal(words, candidate.words) {
 			distance = 1
 		}
-		if distance < least && accepts(candidate) {
-			best, least = candidate, distance
+		if distance < least && accepts(candidate.name) {
+			best, least = candidate.name, distance
 		}
 	}
 	return best, best != ""

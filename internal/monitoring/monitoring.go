@@ -62,45 +62,80 @@ type Query struct {
 // What the parser does not take is passed over: it may be a template, or meant
 // for something else than Prometheus.
 func Find(items []*stream.Item, prefixes []string, parse Parse) []Query {
-	var found []Query
-	wanted, seen := slices.Clone(prefixes), map[string]bool{}
-	for len(wanted) > 0 {
-		finder := finder{words: wanted, parse: parse}
+	f := finder{parse: parse, walked: map[*stream.Item]bool{}, wanted: map[string]bool{}}
+	for words := prefixes; len(words) > 0; {
 		for _, item := range items {
-			if !item.Mentions(wanted...) {
+			if f.walked[item] || !item.Mentions(words...) {
 				continue
 			}
-			root, err := item.Root()
-			if err != nil || root == nil {
-				continue
+			f.walked[item] = true
+			if root, err := item.Root(); err == nil && root != nil {
+				f.item = item
+				f.walk(root, "")
 			}
-			finder.item = item
-			finder.walk(root, nil, "")
 		}
-		wanted = nil
-		for _, q := range finder.found {
-			id := q.Item.Source.Name + "\x00" + q.Path.String() + "\x00" + q.Text + "\x00" + q.Title
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			found = append(found, q)
-			if q.Records != "" && !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(q.Records, prefix) }) {
-				wanted = append(wanted, q.Records)
+		from := len(f.found)
+		f.take(words)
+		words = nil
+		for _, q := range f.found[from:] {
+			known := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(q.Records, prefix) })
+			if q.Records != "" && !known && !f.wanted[q.Records] {
+				f.wanted[q.Records] = true
+				words = append(words, q.Records)
 			}
 		}
 	}
-	return found
+	return f.found
 }
 
-// finder looks for queries in one item after the other.
+// finder looks for queries: it walks each item once, and keeps what may be one
+// until a word that it holds is looked for.
 type finder struct {
-	words []string
-	parse Parse
-	item  *stream.Item
-	found []Query
+	parse  Parse
+	walked map[*stream.Item]bool
+	// wanted are the series of recording rules that were looked for.
+	wanted  map[string]bool
+	waiting []waiting
+	found   []Query
+
+	item *stream.Item
+	// path leads to where the walk is.
+	path setting.Path
 	// inside is set while a document inside a scalar is read: the scalar's path.
-	inside *setting.Path
+	inside setting.Path
+}
+
+// waiting is the text of a query, or of a document with queries in it.
+type waiting struct {
+	Query
+	isDocument bool
+}
+
+// take reads those of the waiting that hold one of the words, and what the
+// documents among them hold.
+func (f *finder) take(words []string) {
+	for {
+		ready, rest := []waiting(nil), f.waiting[:0]
+		for _, w := range f.waiting {
+			if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(w.Text, word) }) {
+				ready = append(ready, w)
+			} else {
+				rest = append(rest, w)
+			}
+		}
+		f.waiting = rest
+		if len(ready) == 0 {
+			return
+		}
+		for _, w := range ready {
+			if w.isDocument {
+				f.document(w.Query)
+			} else if expr, ok := f.read(w.Text); ok {
+				w.Expr = expr
+				f.found = append(f.found, w.Query)
+			}
+		}
+	}
 }
 
 // queryKeys are the fields that hold an expression: of panels, rules and
@@ -110,14 +145,21 @@ var queryKeys = []string{"expr", "query", "seriesQuery"}
 // titleKeys are the fields that name what a query stands in.
 var titleKeys = []string{"title", "alert", "record", "name"}
 
-func (f *finder) walk(node *yaml.Node, path setting.Path, title string) {
+// below walks a part of the node where the walk is.
+func (f *finder) below(step any, node *yaml.Node, title string) {
+	f.path = append(f.path, step)
+	f.walk(node, title)
+	f.path = f.path[:len(f.path)-1]
+}
+
+func (f *finder) walk(node *yaml.Node, title string) {
 	if node.Kind == yaml.AliasNode {
 		return // where it is written it was read
 	}
 	switch node.Kind {
 	case yaml.SequenceNode:
 		for i, element := range node.Content {
-			f.walk(element, path.Join(i), title)
+			f.below(i, element, title)
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
@@ -130,14 +172,14 @@ func (f *finder) walk(node *yaml.Node, path setting.Path, title string) {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i].Value, node.Content[i+1]
 			if slices.Contains(queryKeys, key) && value.Kind == yaml.ScalarNode {
-				f.query(value, path.Join(key), title, record)
+				f.wait(value, f.path.Join(key), title, record)
 				continue
 			}
-			f.walk(value, path.Join(key), title)
+			f.below(key, value, title)
 		}
 	case yaml.ScalarNode:
-		if f.inside == nil && f.mentioned(node.Value) {
-			f.document(node, path, title)
+		if f.inside == nil && strings.ContainsAny(node.Value, "{:") {
+			f.waiting = append(f.waiting, waiting{Query{Item: f.item, Path: slices.Clone(f.path), Text: node.Value, Title: title}, true})
 		}
 	}
 }
@@ -151,18 +193,23 @@ func scalar(mapping *yaml.Node, key string) string {
 	return ""
 }
 
-func (f *finder) mentioned(text string) bool {
-	return slices.ContainsFunc(f.words, func(word string) bool { return strings.Contains(text, word) })
+// wait keeps what may be a query.
+func (f *finder) wait(node *yaml.Node, path setting.Path, title, record string) {
+	q := Query{Item: f.item, Path: path, Text: node.Value, Title: title, Records: record}
+	if f.inside != nil {
+		q.Path, q.Inside, q.Line = f.inside, true, max(0, node.Line-1)
+	}
+	f.waiting = append(f.waiting, waiting{q, false})
 }
 
 // document reads a dashboard or a rule file that stands in a scalar.
-func (f *finder) document(node *yaml.Node, path setting.Path, title string) {
-	root := decoded(node.Value)
+func (f *finder) document(d Query) {
+	root := decoded(d.Text)
 	if root == nil || root.Kind != yaml.MappingNode && root.Kind != yaml.SequenceNode {
 		return
 	}
-	f.inside = &path
-	f.walk(root, nil, title)
+	f.item, f.inside, f.path = d.Item, d.Path, nil
+	f.walk(root, d.Title)
 	f.inside = nil
 }
 
@@ -184,28 +231,19 @@ var (
 	queryResult = regexp.MustCompile(`(?s)^\s*query_result\((.*)\)\s*$`)
 )
 
-func (f *finder) query(node *yaml.Node, path setting.Path, title, record string) {
-	text, label := node.Value, ""
-	if !f.mentioned(text) {
-		return
-	}
+// read parses a query, or the query in a function of Grafana's.
+func (f *finder) read(text string) (Expr, bool) {
+	label := ""
 	if parts := labelValues.FindStringSubmatch(text); parts != nil {
 		text, label = parts[1], parts[2]
 	} else if parts := queryResult.FindStringSubmatch(text); parts != nil {
 		text = parts[1]
 	}
 	expr, err := f.parse(text)
-	if err != nil {
-		return
-	}
-	if label != "" && expr.Selector != nil {
+	if err == nil && label != "" && expr.Selector != nil {
 		expr.Selector.Labels = append(expr.Selector.Labels, label)
 	}
-	q := Query{Expr: expr, Item: f.item, Path: path, Text: node.Value, Title: title, Records: record}
-	if f.inside != nil {
-		q.Path, q.Inside, q.Line = *f.inside, true, max(0, node.Line-1)
-	}
-	f.found = append(f.found, q)
+	return expr, err == nil
 }
 
 // Selectors returns all that an expression asks for.

@@ -98,6 +98,9 @@ type Server struct {
 	commandLine func(gpuCount *int64) []setting.Word
 	configMaps  configMaps
 	items       []*stream.Item
+
+	// mentioned are the words that the texts of the container hold beside others.
+	mentioned map[string]bool
 }
 
 // GPUs is what one replica of the server asks for.
