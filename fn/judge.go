@@ -2,6 +2,7 @@ package fn
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,7 +236,7 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s.Server), err)
 	}
 	policy := rule.Policy{
-		Rules: s.config.Spec.Rules, Keep: s.config.Spec.Keep,
+		Rules: s.rules(), Keep: s.config.Spec.Keep,
 		KeepHere: s.overrides.Keep, IgnoreHere: s.overrides.Ignore,
 		Engine: s.engine, Span: s.facts.Span, Settings: slices.Concat(one.settings, seen.Newest.Written()),
 		Comments: func(f finding.Finding) []string { return edit.Comments(s.Item, f.Places) },
@@ -247,6 +248,24 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 	}
 	one.undecided = undecidedFor(s.config, result.Undecided)
 	return one, view, nil
+}
+
+// rules are what the config says of rules. Where it wants recorded what a sizing
+// rests on, that is written although the rule does not edit otherwise.
+func (s *subject) rules() map[string]config.RuleSetting {
+	const recording = "facts-disagree"
+	wanted := s.config.Spec.Rules[recording]
+	if !s.facts.Stamp || wanted.Trim != nil {
+		return s.config.Spec.Rules
+	}
+	rules := maps.Clone(s.config.Spec.Rules)
+	if rules == nil {
+		rules = map[string]config.RuleSetting{}
+	}
+	acts := true
+	wanted.Trim = &acts
+	rules[recording] = wanted
+	return rules
 }
 
 // knowledgeFor is what is known of an engine, with the user's own facts.

@@ -5,7 +5,8 @@ import (
 	"github.com/trimtab/trimtab/internal/rule"
 )
 
-// factsDisagree finds facts that two sources tell differently.
+// factsDisagree finds facts that two sources tell differently, and those that
+// differ from what a sizing was recorded to rest on.
 func factsDisagree() rule.Rule {
 	meta := rule.Named("facts-disagree")
 	return rule.Rule{Meta: meta, CheckServer: func(s rule.Server) []finding.Finding {
@@ -21,6 +22,6 @@ func factsDisagree() rule.Rule {
 			f.Setting, f.Message = "gpu.name", statement
 			found = append(found, f)
 		}
-		return found
+		return append(found, sizedOtherwise(s, meta)...)
 	}}
 }

@@ -36,6 +36,11 @@ type Exception struct {
 
 const prefix = Group + "/"
 
+// SizedFor is the annotation that records on an object what the sizing of its
+// server rests on. Where an object holds several servers, each has one with its
+// container's name behind a dash.
+const SizedFor = prefix + "sized-for"
+
 // DecodeAnnotations reads the trimtab.dev annotations of an object; others are
 // passed over. Without any the result is empty, never nil. An error is about
 // this object alone and names the annotation.
@@ -55,7 +60,7 @@ func DecodeAnnotations(annotations map[string]string, knownRules []string) (*Ove
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
-		if !strings.HasPrefix(name, prefix) {
+		if !strings.HasPrefix(name, prefix) || name == SizedFor || strings.HasPrefix(name, SizedFor+"-") {
 			continue
 		}
 		decode, ok := known[name]

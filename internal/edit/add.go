@@ -15,14 +15,35 @@ type growth struct {
 	// elements come to the end of a sequence, in this order. Their collection
 	// may be a null that becomes a sequence.
 	elements []finding.Edit
-	// lists are new keys at the end of a mapping, each with its elements.
-	lists []newList
+	// keys come to the end of a mapping.
+	keys []newKey
 }
 
-// newList is a sequence that does not exist yet.
-type newList struct {
+// newKey is a key that does not exist yet: of a sequence with elements, of a
+// mapping with fields, or of a text.
+type newKey struct {
 	key      string
 	elements []finding.Edit
+	fields   []finding.FieldValue
+	text     string
+	// edit is the first that asks for the key.
+	edit finding.Edit
+}
+
+// node is the tree of what comes behind the key.
+func (k newKey) node() *yaml.Node {
+	switch {
+	case len(k.elements) > 0:
+		sequence := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, e := range k.elements {
+			sequence.Content = append(sequence.Content, elementNode(e))
+		}
+		return sequence
+	case len(k.fields) > 0:
+		return fieldsNode(k.fields)
+	default:
+		return stringNode(k.text)
+	}
 }
 
 // addition notes one element that is added.
@@ -57,27 +78,78 @@ func (p *plan) addition(e finding.Edit) error {
 
 // newElement notes an element of a sequence that is no key of the mapping yet.
 func (p *plan) newElement(parent *yaml.Node, key string, e finding.Edit) error {
-	if parent.Kind != yaml.MappingNode {
-		return &Refused{Path: e.Path, Reason: "what it would be a key of is no mapping"}
+	if err := p.takesKey(parent, key, e); err != nil {
+		return err
 	}
-	if braces := p.layout[parent].Content; parent.Style&yaml.FlowStyle != 0 && p.data[braces] != '{' {
-		return &Refused{Path: e.Path, Reason: "its mapping is written without braces"}
+	k := p.newKey(parent, key, e)
+	k.elements = append(k.elements, e)
+	return nil
+}
+
+// creation notes a text whose key is not there yet, or the mapping of whose key.
+// It reports false where all is there.
+func (p *plan) creation(e finding.Edit) (bool, error) {
+	last := len(e.Path) - 1
+	key, isKey := e.Path[last].(string)
+	if !e.Create || !isKey || last == 0 {
+		return false, nil
 	}
-	if merges(parent) {
-		return &Refused{Path: e.Path, Reason: mergeReason}
+	if !utf8.ValidString(e.Value) {
+		return false, &Refused{Path: e.Path, Reason: "the new text is not UTF-8"}
 	}
-	if !utf8.ValidString(key) {
-		return &Refused{Path: e.Path, Reason: "the new key is not UTF-8"}
+	above, err := p.find(e.Path[:last-1])
+	if err != nil {
+		return false, err
 	}
-	g := p.grows(parent)
-	for i := range g.lists {
-		if g.lists[i].key == key {
-			g.lists[i].elements = append(g.lists[i].elements, e)
-			return nil
+	if holder, ok := e.Path[last-1].(string); ok {
+		if _, count := lookup(above, holder); count == 0 {
+			if err := p.takesKey(above, holder, e); err != nil {
+				return false, err
+			}
+			k := p.newKey(above, holder, e)
+			k.fields = append(k.fields, finding.FieldValue{Name: key, Value: e.Value})
+			return true, nil
 		}
 	}
-	g.lists = append(g.lists, newList{key: key, elements: []finding.Edit{e}})
+	parent, err := p.find(e.Path[:last])
+	if err != nil {
+		return false, err
+	}
+	if _, count := lookup(parent, key); count > 0 {
+		return false, nil
+	}
+	if err := p.takesKey(parent, key, e); err != nil {
+		return false, err
+	}
+	p.newKey(parent, key, e).text = e.Value
+	return true, nil
+}
+
+// takesKey refuses a new key where none can be written.
+func (p *plan) takesKey(parent *yaml.Node, key string, e finding.Edit) error {
+	switch {
+	case parent.Kind != yaml.MappingNode:
+		return &Refused{Path: e.Path, Reason: "what it would be a key of is no mapping"}
+	case parent.Style&yaml.FlowStyle != 0 && p.data[p.layout[parent].Content] != '{':
+		return &Refused{Path: e.Path, Reason: "its mapping is written without braces"}
+	case merges(parent):
+		return &Refused{Path: e.Path, Reason: mergeReason}
+	case !utf8.ValidString(key):
+		return &Refused{Path: e.Path, Reason: "the new key is not UTF-8"}
+	}
 	return nil
+}
+
+// newKey returns what comes behind a new key of a mapping.
+func (p *plan) newKey(parent *yaml.Node, key string, e finding.Edit) *newKey {
+	g := p.grows(parent)
+	for i := range g.keys {
+		if g.keys[i].key == key {
+			return &g.keys[i]
+		}
+	}
+	g.keys = append(g.keys, newKey{key: key, edit: e})
+	return &g.keys[len(g.keys)-1]
 }
 
 // checkElement refuses what cannot be an element.
@@ -112,7 +184,7 @@ func (g *growth) first() finding.Edit {
 	if len(g.elements) > 0 {
 		return g.elements[0]
 	}
-	return g.lists[0].elements[0]
+	return g.keys[0].edit
 }
 
 // checkGrowth refuses additions to what is removed or set, and those that an
@@ -158,12 +230,8 @@ func (p *plan) grow(n, copied *yaml.Node) {
 	for _, e := range g.elements {
 		copied.Content = append(copied.Content, elementNode(e))
 	}
-	for _, list := range g.lists {
-		sequence := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, e := range list.elements {
-			sequence.Content = append(sequence.Content, elementNode(e))
-		}
-		copied.Content = append(copied.Content, stringNode(list.key), sequence)
+	for _, k := range g.keys {
+		copied.Content = append(copied.Content, stringNode(k.key), k.node())
 	}
 }
 
@@ -178,8 +246,12 @@ func elementNode(e finding.Edit) *yaml.Node {
 	if len(e.Fields) == 0 {
 		return stringNode(e.Value)
 	}
+	return fieldsNode(e.Fields)
+}
+
+func fieldsNode(fields []finding.FieldValue) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	for _, f := range e.Fields {
+	for _, f := range fields {
 		n.Content = append(n.Content, stringNode(f.Name), stringNode(f.Value))
 	}
 	return n

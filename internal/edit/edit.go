@@ -180,6 +180,11 @@ func (p *plan) add(e finding.Edit) error {
 	if e.Action == finding.Add {
 		return p.addition(e)
 	}
+	if e.Action == finding.Set {
+		if created, err := p.creation(e); err != nil || created {
+			return err
+		}
+	}
 	node, err := p.find(e.Path)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/finding"
-	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // listStyle is how the elements of a list are written.
@@ -78,12 +77,17 @@ func (c *cutter) flowParts(n *yaml.Node) []string {
 	}
 	style = listStyle{keys: habitOf(keys, true), scalars: habitOf(values, true)}
 	var texts []string
-	for _, list := range g.lists {
-		key := style.keys.write(list.key, true)
-		if c.isJSON() {
-			key = stream.Quote(list.key)
+	if c.isJSON() {
+		style.keys, style.scalars = jsonHabit, jsonHabit
+	}
+	for _, k := range g.keys {
+		text := style.scalars.write(k.text, true)
+		if len(k.elements) > 0 {
+			text = "[" + strings.Join(c.flowElements(k.elements, style), ", ") + "]"
+		} else if len(k.fields) > 0 {
+			text = strings.Join(c.flowElements([]finding.Edit{{Fields: k.fields}}, listStyle{keys: style.keys}), "")
 		}
-		texts = append(texts, key+": ["+strings.Join(c.flowElements(list.elements, style), ", ")+"]")
+		texts = append(texts, style.keys.write(k.key, true)+": "+text)
 	}
 	return texts
 }

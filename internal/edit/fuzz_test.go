@@ -123,7 +123,7 @@ func tryEdits(t *testing.T, data []byte, r *rand.Rand) bool {
 // pick chooses one to four edits of nodes below root.
 func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 	var paths []setting.Path
-	var scalars, lists []setting.Path
+	var scalars, lists, mappings []setting.Path
 	var walk func(n *yaml.Node, path setting.Path)
 	walk = func(n *yaml.Node, path setting.Path) {
 		if len(path) > 0 {
@@ -134,7 +134,7 @@ func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 		}
 		switch {
 		case n.Kind == yaml.MappingNode:
-			lists = append(lists, path.Join("new list"))
+			lists, mappings = append(lists, path.Join("new list")), append(mappings, path)
 		case len(path) > 0 && (n.Kind == yaml.SequenceNode || n.ShortTag() == "!!null"):
 			lists = append(lists, path)
 		}
@@ -165,6 +165,14 @@ func pick(root *yaml.Node, r *rand.Rand) []finding.Edit {
 			edits = append(edits, e)
 			continue
 		}
+		if len(mappings) > 0 && r.IntN(6) == 0 {
+			path := mappings[r.IntN(len(mappings))]
+			if r.IntN(2) == 0 {
+				path = path.Join("new mapping")
+			}
+			edits = append(edits, finding.Edit{Action: finding.Set, Path: path.Join("new key"), Value: values[r.IntN(len(values))], Create: true})
+			continue
+		}
 		if len(scalars) > 0 && r.IntN(4) == 0 {
 			path := scalars[r.IntN(len(scalars))]
 			edits = append(edits, finding.Edit{Action: finding.Set, Path: path, Value: values[r.IntN(len(values))]})
@@ -190,7 +198,7 @@ func requireComments(t *testing.T, item *stream.Item, edits []finding.Edit, out 
 	data := item.Source.Data
 	touched := make([]bool, len(data)+1)
 	for _, e := range edits {
-		if e.Action == finding.Add {
+		if e.Action == finding.Add || e.Create {
 			continue
 		}
 		n := follow(root, e.Path)
@@ -216,13 +224,13 @@ func requireComments(t *testing.T, item *stream.Item, edits []finding.Edit, out 
 // empty list or a null is written with.
 func requireAdds(t *testing.T, data []byte, edits []finding.Edit, splices []stream.Splice) {
 	for _, e := range edits {
-		if e.Action != finding.Add {
+		if e.Action != finding.Add && !e.Create {
 			return
 		}
 	}
 	for _, s := range splices {
 		deleted := string(data[s.Offset : s.Offset+s.Delete])
-		require.Contains(t, []string{"", "[]", "~", "null", "Null", "NULL"}, strings.Join(strings.Fields(strings.ReplaceAll(deleted, "[ ]", "[]")), ""), "%v", edits)
+		require.Contains(t, []string{"", "[]", "{}", "~", "null", "Null", "NULL"}, strings.Join(strings.Fields(strings.ReplaceAll(deleted, "[ ]", "[]")), ""), "%v", edits)
 	}
 }
 

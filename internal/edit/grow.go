@@ -78,16 +78,42 @@ func (c *cutter) newLines(n *yaml.Node) string {
 		return c.blockElements(g.elements, c.styleOf(n), newline)
 	}
 	column := c.layout[n.Content[0]].Indent
-	var keys []*yaml.Node
+	var keys, values []*yaml.Node
 	for _, child := range children(n) {
-		keys = append(keys, child.first)
+		keys, values = append(keys, child.first), append(values, child.value)
 	}
 	var b strings.Builder
-	for _, list := range g.lists {
-		b.WriteString(strings.Repeat(" ", column) + habitOf(keys, false).write(list.key, false) + ":" + newline)
-		b.WriteString(c.blockElements(list.elements, listStyle{dash: column + c.step(n), gap: 1}, newline))
+	indent := strings.Repeat(" ", column)
+	for _, k := range g.keys {
+		b.WriteString(indent + habitOf(keys, false).write(k.key, false) + ":")
+		switch {
+		case len(k.elements) > 0:
+			b.WriteString(newline + c.blockElements(k.elements, listStyle{dash: column + c.step(n), gap: 1}, newline))
+		case len(k.fields) > 0:
+			b.WriteString(newline)
+			deeper := strings.Repeat(" ", c.indentStep(n))
+			for _, f := range k.fields {
+				b.WriteString(indent + deeper + habit{}.write(f.Name, false) + ": " + habit{}.write(f.Value, false) + newline)
+			}
+		default:
+			b.WriteString(" " + habitOf(values, false).write(k.text, false) + newline)
+		}
 	}
 	return b.String()
+}
+
+// indentStep is how much deeper than a mapping the author puts the keys of a
+// mapping in it: as in the first one there, else two.
+func (c *cutter) indentStep(n *yaml.Node) int {
+	for _, child := range children(n) {
+		if child.value.Kind == yaml.MappingNode && child.value.Style&yaml.FlowStyle == 0 && len(child.value.Content) > 0 {
+			return max(c.layout[child.value.Content[0]].Indent-c.layout[n.Content[0]].Indent, 1)
+		}
+	}
+	if at, ok := c.places[n]; ok && at.key != nil {
+		return max(c.layout[n.Content[0]].Indent-c.layout[at.key].Indent, 1)
+	}
+	return 2
 }
 
 // step is how much deeper than their key the author puts the dashes of a list:

@@ -53,6 +53,8 @@ type Gathered struct {
 	Unresolved []string
 	// Prompts are the classes of requests that the config states.
 	Prompts []config.Prompt
+	// Stamp is true where the config wants recorded what a sizing rests on.
+	Stamp bool
 	// Knows are names that a fork adds: never unknown, never dead.
 	Knows         []string
 	Disagreements []Disagreement
@@ -214,6 +216,7 @@ func (g *Gathered) gatherWorkload(spec *config.Spec) {
 		g.tell("workload.peakRunning", *peak, "config")
 	}
 	g.Prompts = spec.Workload.Prompts
+	g.Stamp = spec.Stamp != nil && *spec.Stamp
 	if peak := spec.Workload.PeakMambaSlots; peak != nil {
 		g.tell("workload.peakMambaSlots", *peak, "config")
 	}

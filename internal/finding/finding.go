@@ -116,6 +116,9 @@ type Edit struct {
 	Value string
 	// Fields make the element of Add a mapping, in this order.
 	Fields []FieldValue
+	// Create has Set add the last key of Path to its mapping where it is not there
+	// yet, and that mapping to the one above.
+	Create bool
 }
 
 // FieldValue is one field of a mapping that Add appends. Both are text: the

@@ -20,6 +20,8 @@ type Server struct {
 	Item      *stream.Item
 	Object    finding.Object
 	Container string
+	// Siblings is how many other servers the object holds.
+	Siblings int
 	// Engine is "vllm" or "sglang", from the runtime field, the command or the
 	// image; Mode is how its command line is entered: launch, serve or api.
 	Engine string
@@ -178,6 +180,9 @@ func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 		found, others, err := input.look(item, root)
 		if err != nil {
 			return nil, nil, err
+		}
+		for _, one := range found {
+			one.Siblings = len(found) - 1
 		}
 		servers, left = append(servers, found...), append(left, others...)
 	}
