@@ -87,6 +87,40 @@ func TestOvercommitIsSizedOnce(t *testing.T) {
 	require.Equal(t, finding.Info, found[0].Severity)
 }
 
+// TestGraphsGoWithTheSequences: a bound of the graphs that was chosen as the
+// sequences were is lowered with them, and a keep on one keeps both.
+func TestGraphsGoWithTheSequences(t *testing.T) {
+	t.Parallel()
+	silent := strings.Replace(prefill, "%RESERVE", "", 1) + fiveRequests
+	for _, c := range []struct {
+		name    string
+		version string
+		more    []string
+		spec    string
+		writes  []string
+	}{
+		{"the same", "v0.12.0", []string{"--max-cudagraph-capture-size=16"}, silent, []string{"--max-num-seqs=4\n", "--max-cudagraph-capture-size=4\n"}},
+		{"the older name", "v0.10.2", []string{"--cuda-graph-sizes", "16"}, silent, []string{"--max-num-seqs=4\n", "--cuda-graph-sizes\n", "- \"4\"\n"}},
+		{"larger", "v0.12.0", []string{"--max-cudagraph-capture-size=32"}, silent, []string{"--max-num-seqs=4\n", "--max-cudagraph-capture-size=32\n"}},
+		{"kept", "v0.12.0", []string{"--max-cudagraph-capture-size=16"}, silent + ", keep: [--max-cudagraph-capture-size]", []string{"--max-num-seqs=16\n", "--max-cudagraph-capture-size=16\n"}},
+		{"two that agree", "v0.12.0", []string{"--max-cudagraph-capture-size=16", "--cudagraph-capture-sizes", "8", "16"}, silent, []string{"--max-num-seqs=4\n", "--max-cudagraph-capture-size=16\n"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := stages("16", c.spec, c.more...)
+			p.image = "vllm/vllm-openai:" + c.version
+			outcome, source := p.process(t, config.Trim)
+			written := string(source.Data)
+			if changed, ok := outcome.Changed[source]; ok {
+				written = string(changed)
+			}
+			for _, text := range c.writes {
+				require.Contains(t, written, text)
+			}
+		})
+	}
+}
+
 // TestLengthsAndWeights: what the engine refuses by its own arithmetic, and what
 // only an estimate says.
 func TestLengthsAndWeights(t *testing.T) {

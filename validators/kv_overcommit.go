@@ -31,7 +31,7 @@ func kvOvercommit() rule.Rule {
 		o := overcommit{Release: r, meta: meta, account: a}
 		for _, check := range []func() *finding.Finding{o.noRoom, o.longestRequest, o.mix, o.running} {
 			if f := check(); f != nil {
-				return []finding.Finding{*f}, nil
+				return o.withGraphs(*f), nil
 			}
 		}
 		return nil, nil
@@ -162,7 +162,7 @@ func (o overcommit) mix() *finding.Finding {
 		f.Message += fmt.Sprintf("; with %d at once what runs fits, and the others wait", *requests)
 		return &f
 	}
-	if requests := o.account.Requests; requests != nil && smallest > 0 {
+	if requests := o.account.Requests; requests != nil && smallest > 0 && o.written(names.sequences) != nil {
 		o.never(&f, *requests, smallest)
 	}
 	if given := o.written(names.sequences); given != nil && fit > 0 && o.account.Measured() && f.Setting == names.sequences {
@@ -171,6 +171,36 @@ func (o overcommit) mix() *finding.Finding {
 		f.Undo = "set it back to " + given.Value() + " when the KV cache holds the whole mix"
 	}
 	return &f
+}
+
+// graphSizes are the settings of vLLM that bound the batches whose graphs are
+// captured.
+var graphSizes = []string{"--max-cudagraph-capture-size", "--cuda-graph-sizes", "--cudagraph-capture-sizes"}
+
+// withGraphs adds to a finding that lowers the sequences the largest graph that
+// is captured, where that was chosen as the sequences were: both go together.
+func (o overcommit) withGraphs(f finding.Finding) []finding.Finding {
+	if f.Action != finding.Set || o.Engine != "vllm" || f.Setting != limits[o.Engine].sequences {
+		return []finding.Finding{f}
+	}
+	var sizes *setting.Setting
+	for _, name := range graphSizes {
+		if given := o.written(name); given != nil {
+			if sizes != nil {
+				return []finding.Finding{f} // two that must agree
+			}
+			sizes = given
+		}
+	}
+	if sizes == nil || sizes.Name == graphSizes[2] || len(sizes.Values) != 1 || sizes.Value() != f.Value {
+		return []finding.Finding{f}
+	}
+	graphs := proven(o.Server, o.About(o.meta, *sizes), "vllm/config/vllm.py (until 0.11 vllm/config.py), VllmConfig._set_cudagraph_sizes: without a bound graphs are captured for twice the sequences at most")
+	graphs.Action, graphs.Proposed, graphs.Edits = finding.Set, f.Proposed, o.Rewrite(*sizes, f.Proposed)
+	graphs.Message = fmt.Sprintf("%s: it is the number of sequences, %s, and goes down to %s with it: no batch that decodes is larger", sizes.Name, f.Value, f.Proposed)
+	graphs.Undo = "set both back together"
+	f.Group, graphs.Group = "sequences", "sequences"
+	return []finding.Finding{f, graphs}
 }
 
 // never says that as many requests as are let in do not fit whichever they are.

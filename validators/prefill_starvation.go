@@ -31,8 +31,11 @@ const (
 func prefillStarvation() rule.Rule {
 	meta := rule.Named("prefill-starvation")
 	return rule.Rule{Meta: meta, EditsEverywhere: true, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		if r.Engine != "vllm" || len(r.Facts.Prompts) == 0 {
+		if len(r.Facts.Prompts) == 0 {
 			return nil, nil
+		}
+		if r.Engine == "sglang" {
+			return starvingChunks(r, meta), nil
 		}
 		s, needs := starvationOf(r)
 		switch {
@@ -114,17 +117,17 @@ func orSelf(needs []string, key string) []string {
 }
 
 // readMix takes the long prompts out of the stated ones: those above one budget
-// and above four times the shortest.
+// and above four times the shortest, as many as run beside a short one.
 func (s *starvation) readMix() {
 	for _, prompt := range s.Facts.Prompts {
 		if prompt.Running > 0 && (s.short == 0 || prompt.Tokens < s.short) {
 			s.short = prompt.Tokens
 		}
 	}
-	const many = 1 << 10
+	many := min(1<<10, s.sequences-1)
 	for _, prompt := range s.Facts.Prompts {
 		isLong := prompt.Tokens > s.budget && prompt.Tokens/4 > s.short && prompt.Tokens <= mostTokens
-		for i := int64(0); isLong && i < prompt.Running && len(s.long) < many; i++ {
+		for i := int64(0); isLong && i < prompt.Running && int64(len(s.long)) < many; i++ {
 			s.long = append(s.long, prompt.Tokens)
 		}
 	}
@@ -198,13 +201,15 @@ func (s *starvation) rate() float64 {
 // gain is what the shortest stated prompt waits for its first token, before and
 // after.
 func (s *starvation) gain(budget, threshold int64) string {
-	rate := s.rate()
-	steps := float64(slices.Max(s.long)) / float64(min(s.budget, threshold)) * float64(len(s.long)+1)
-	if rate <= 0 || steps > 1e5 {
+	// Beside them one request decodes, which is none of the stated ones.
+	then := ledger.Steps{Budget: budget, Threshold: threshold, Sequences: s.sequences + 1, Rate: s.rate()}
+	now := then
+	now.Budget, now.Threshold = s.budget, s.threshold
+	before, knownBefore := now.FirstToken(s.long, s.short)
+	after, knownAfter := then.FirstToken(s.long, s.short)
+	if !knownBefore || !knownAfter {
 		return ""
 	}
-	before := ledger.Steps{Budget: s.budget, Threshold: s.threshold, Sequences: s.sequences + 1, Rate: rate}.FirstToken(s.long, s.short)
-	after := ledger.Steps{Budget: budget, Threshold: threshold, Sequences: s.sequences + 1, Rate: rate}.FirstToken(s.long, s.short)
 	return fmt.Sprintf("; simulated, the first token of a prompt of %d tokens takes %.0f s instead of %.0f s on average (assumed: 60 ms a step, the long ones start together, one rate for all lengths)",
 		s.short, after.Mean, before.Mean)
 }

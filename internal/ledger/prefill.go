@@ -30,14 +30,34 @@ type Wait struct{ Mean, Least, Most float64 }
 // arrivals is at how many times a short prompt is let in.
 const arrivals = 16
 
+// mostTurns bounds what is simulated for one arrival: steps times requests.
+const mostTurns = 1e6
+
 // FirstToken lets a short prompt arrive beside one request that decodes and long
 // prompts that all started at once, and returns how long its first token takes.
-// All sizes must be above zero.
-func (s Steps) FirstToken(long []int64, short int64) Wait {
-	total := int64(0)
+// It reports false where that is not told: sizes of zero and below, fewer
+// sequences than all of these at once (the short one then waits for an output of
+// unknown length), a budget that those that decode use up, or too long a run.
+func (s Steps) FirstToken(long []int64, short int64) (Wait, bool) {
+	requests := int64(len(long)) + 2
+	if s.Sequences < requests || s.Budget <= requests || s.Threshold < 0 || s.Rate <= 0 || short < 1 {
+		return Wait{}, false
+	}
+	total := short
 	for _, tokens := range long {
+		if tokens < 1 || tokens > math.MaxInt64-total {
+			return Wait{}, false
+		}
 		total += tokens
 	}
+	piece := s.Budget - requests
+	if s.Threshold > 0 {
+		piece = min(piece, s.Threshold)
+	}
+	if float64(total)/float64(piece)*float64(requests) > mostTurns {
+		return Wait{}, false
+	}
+	total -= short
 	whole := float64(total) / s.Rate
 	wait := Wait{Least: math.Inf(1)}
 	for i := range arrivals {
@@ -46,7 +66,7 @@ func (s Steps) FirstToken(long []int64, short int64) Wait {
 		wait.Mean += took / arrivals
 		wait.Least, wait.Most = min(wait.Least, took), max(wait.Most, took)
 	}
-	return wait
+	return wait, true
 }
 
 // request is one of the simulated requests; left are the tokens of its prompt

@@ -32,7 +32,8 @@ func TestFirstTokenIsThatOfThePublishedSimulation(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			wait := ledger.Steps{Budget: c.budget, Threshold: c.threshold, Sequences: 8, Rate: 262}.FirstToken(c.long, short)
+			wait, ok := ledger.Steps{Budget: c.budget, Threshold: c.threshold, Sequences: 8, Rate: 262}.FirstToken(c.long, short)
+			require.True(t, ok)
 			require.InDelta(t, c.mean, wait.Mean, c.within)
 			require.LessOrEqual(t, wait.Least, wait.Mean)
 			require.LessOrEqual(t, wait.Mean, wait.Most)
@@ -64,13 +65,38 @@ func TestThresholdStarvesNobody(t *testing.T) {
 			continue
 		}
 		slots := sequences + int64(len(long)) + 2
-		before := ledger.Steps{Budget: budget, Sequences: slots, Rate: rate}.FirstToken(long, short)
-		after := ledger.Steps{Budget: budget, Threshold: threshold, Sequences: slots, Rate: rate}.FirstToken(long, short)
+		before, ok := ledger.Steps{Budget: budget, Sequences: slots, Rate: rate}.FirstToken(long, short)
+		require.True(t, ok, name)
+		after, ok := ledger.Steps{Budget: budget, Threshold: threshold, Sequences: slots, Rate: rate}.FirstToken(long, short)
+		require.True(t, ok, name)
 		turns := float64((short+threshold-1)/threshold + 2)
 		most := turns * (float64(share)/rate + 0.060 + 0.001*float64(slots))
 		require.LessOrEqual(t, after.Most, most, name)
 		require.LessOrEqual(t, after.Mean, before.Mean+most/turns, name)
 	}
+}
+
+// Where a short prompt would wait for something that is not simulated nothing is
+// told, and nothing runs on for ever.
+func TestFirstTokenOfAbsurdSizes(t *testing.T) {
+	good := ledger.Steps{Budget: 2048, Sequences: 3, Rate: 262}
+	_, ok := good.FirstToken([]int64{65000}, 2000)
+	require.True(t, ok)
+	for name, steps := range map[string]ledger.Steps{
+		"no slot for the short one": {Budget: 2048, Sequences: 2, Rate: 262},
+		"a budget of decodes":       {Budget: 3, Sequences: 3, Rate: 262},
+		"no rate":                   {Budget: 2048, Sequences: 3},
+		"a threshold below zero":    {Budget: 2048, Threshold: -1, Sequences: 3, Rate: 262},
+	} {
+		_, ok := steps.FirstToken([]int64{65000}, 2000)
+		require.False(t, ok, name)
+	}
+	for _, long := range [][]int64{{0}, {1 << 62}, {1 << 62, 1 << 62}} {
+		_, ok := good.FirstToken(long, 2000)
+		require.False(t, ok, long)
+	}
+	_, ok = good.FirstToken([]int64{65000}, 0)
+	require.False(t, ok)
 }
 
 func TestThresholdOfAbsurdSizes(t *testing.T) {
