@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 )
@@ -28,6 +29,13 @@ func TestExamples(t *testing.T) {
 			continue
 		}
 		example := filepath.Join("examples", folder.Name())
+		if _, err := os.Stat(filepath.Join(repository, example, "overlays")); err == nil {
+			t.Run(folder.Name()+"/overlays", func(t *testing.T) {
+				t.Parallel()
+				exampleOverlays(t, example)
+			})
+			continue
+		}
 		t.Run(folder.Name()+"/files", func(t *testing.T) {
 			t.Parallel()
 			exampleAsFiles(t, example)
@@ -109,6 +117,27 @@ func exampleThroughKustomize(t *testing.T, example string) {
 	trimmed := run(t, dir, built.stdout, trimtab, "trim", "-c", "trim.yaml", "-")
 	require.Equal(t, exit, trimmed.code, trimmed.stderr)
 	require.Equal(t, built.stdout, trimmed.stdout, "its own output has nothing left to trim")
+}
+
+// exampleOverlays builds every overlay of an example. The first one is where the
+// manifests come from; what the others change stands in the README.
+func exampleOverlays(t *testing.T, example string) {
+	root, dir := checkout(t, example)
+	overlays, err := os.ReadDir(filepath.Join(dir, "overlays"))
+	require.NoError(t, err)
+	var first string
+	for _, overlay := range overlays {
+		built := build(t, root, filepath.Join(example, "overlays", overlay.Name()))
+		require.Equal(t, 0, built.code, built.stderr)
+		requireExpected(t, example, overlay.Name()+".yaml", built.stdout)
+		if first == "" {
+			first = built.stdout
+			continue
+		}
+		changes := udiff.Unified(overlays[0].Name()+".yaml", overlay.Name()+".yaml", first, built.stdout)
+		requireExpected(t, example, overlay.Name()+".patch", changes)
+		require.Contains(t, read(t, filepath.Join(repository, example, "README.md")), changes)
+	}
 }
 
 func exampleThroughKpt(t *testing.T, example string) {

@@ -13,14 +13,15 @@ import (
 )
 
 // gpuMismatch finds parallel sizes that do not fit the GPUs of the pod, nor the
-// model's heads, and images of another vendor than the GPUs. It needs no
-// release: the sizes mean the same in all.
+// model's heads, images of another vendor than the GPUs, and pods that are placed
+// on other GPUs than the stated target. It needs no release: the sizes mean the
+// same in all.
 func gpuMismatch() rule.Rule {
 	meta := rule.Named("gpu-mismatch")
 	return rule.Rule{
 		Meta: meta,
 		CheckServer: func(s rule.Server) []finding.Finding {
-			return slices.Concat(ranksAgainstGPUs(s, meta), headsAgainstRanks(s, meta), sharesAgainstRanks(s, meta), imageAgainstVendor(s, meta))
+			return slices.Concat(ranksAgainstGPUs(s, meta), headsAgainstRanks(s, meta), sharesAgainstRanks(s, meta), imageAgainstVendor(s, meta), placedElsewhere(s, meta))
 		},
 		CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
 			return r.Findings(meta, engine.Mismatch, func(engine.Judgement) rule.Verdict {
@@ -253,6 +254,8 @@ var imageVendors = []struct{ repository, vendor string }{
 	{"vllm/vllm-openai", "nvidia"}, {"vllm/vllm-openai-rocm", "amd"}, {"lmsysorg/sglang", "nvidia"},
 }
 
+const imageProof = "the repository and tag of the engine's own images name the platform they are built for"
+
 // imageAgainstVendor: an image holds the kernels of one vendor.
 func imageAgainstVendor(s rule.Server, meta rule.Meta) []finding.Finding {
 	vendor, known := s.Facts.Set["gpu.vendor"].Value.(string)
@@ -260,7 +263,7 @@ func imageAgainstVendor(s rule.Server, meta rule.Meta) []finding.Finding {
 	if !known || built == "" || vendor == built || s.GPUs.Vendor != vendor {
 		return nil
 	}
-	f := proven(s, s.AboutServer(meta), "the repository and tag of the engine's own images name the platform they are built for")
+	f := proven(s, s.AboutServer(meta), imageProof)
 	f.Setting, f.Value = s.ImagePath.String(), s.Image
 	f.Origin = setting.Origin{Kind: setting.Field, Path: s.ImagePath}
 	f.Message = fmt.Sprintf("the image is built for %s GPUs, and the pod asks for those of %s", built, vendor)

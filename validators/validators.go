@@ -28,6 +28,7 @@ func All() []rule.Rule {
 		loadBearingSetting(),
 		conflictingSettings(),
 		unsupportedOnGPU(),
+		retargetedSetting(),
 		gpuMismatch(),
 		rolesDisagree(),
 		probeUnfit(),

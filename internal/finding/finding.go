@@ -81,6 +81,10 @@ type Finding struct {
 	// Coupled is true for an edit that another one of its group calls for: by
 	// itself the setting is in order.
 	Coupled bool
+	// Placement is true where a finding is about where the pod runs, against a
+	// target that the user states: it does not keep the settings from being edited
+	// for that target.
+	Placement bool
 	// Fix is what the edit would write into the file; only where it is asked for.
 	Fix []Replacement
 	// Tier is the cache tier that wants a job to prune it; nil elsewhere.

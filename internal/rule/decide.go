@@ -169,9 +169,10 @@ func holdGoing(found []finding.Finding) {
 }
 
 // holdContradicted: while a manifest says two things about its GPUs, nobody
-// knows which of them is meant, and nothing of this server is edited.
+// knows which of them is meant, and nothing of this server is edited. Where the
+// user states the target, it is known.
 func holdContradicted(found []finding.Finding) {
-	contradicted := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Rule == "gpu-mismatch" })
+	contradicted := slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Rule == "gpu-mismatch" && !f.Placement })
 	if !contradicted {
 		return
 	}
