@@ -192,7 +192,7 @@ func (s Script) proved(before *reader, want expectation, splices []Splice) bool 
 			return false
 		}
 	}
-	return slices.Equal(before.observed, after.observed) && slices.Equal(before.comments, after.comments)
+	return slices.Equal(before.observed, after.observed) && slices.Equal(before.lost, after.lost) && slices.Equal(before.comments, after.comments)
 }
 
 // words are those that are expected after the edit.

@@ -28,6 +28,9 @@ type reader struct {
 	// observed are texts that the script reads otherwise than as words of a
 	// command: an edit may not change them.
 	observed []string
+	// lost are the values of variables where the script is not followed any
+	// further: an edit may not change them either.
+	lost []string
 	// comments are those of the script, which an edit keeps.
 	comments []string
 	// functions are those of the script by their bodies, defined in order.
@@ -176,7 +179,7 @@ func (r *reader) maybe(body func()) {
 	r.conditional++
 	body()
 	r.conditional--
-	r.scope.meet(before)
+	r.meet(r.scope, before)
 }
 
 // loop follows statements that may run several times: what they change is not
@@ -240,7 +243,7 @@ func (r *reader) chain(c *syntax.BinaryCmd) {
 		}
 	}
 	if failed != nil {
-		r.scope.meet(failed)
+		r.meet(r.scope, failed)
 	}
 }
 
@@ -279,10 +282,10 @@ func (r *reader) branch(c *syntax.IfClause) {
 		then := r.scope
 		r.scope = before.clone()
 		r.branch(c.Else)
-		r.scope.meet(then)
+		r.meet(r.scope, then)
 	}
 	r.conditional--
-	r.scope.meet(before)
+	r.meet(r.scope, before)
 }
 
 func (r *reader) choose(c *syntax.CaseClause) {
@@ -297,7 +300,7 @@ func (r *reader) choose(c *syntax.CaseClause) {
 		r.conditional++
 		r.stmts(item.Stmts)
 		r.conditional--
-		after.meet(r.scope)
+		r.meet(after, r.scope)
 	}
 	r.scope = after
 }

@@ -56,15 +56,15 @@ func (s *scope) clone() *scope {
 
 // meet leaves what is the same in both scopes: what one of two ways changed is
 // not known where the ways meet.
-func (s *scope) meet(other *scope) {
+func (r *reader) meet(s, other *scope) {
 	for _, name := range slices.Sorted(maps.Keys(s.variables)) {
 		if ours, theirs := s.variables[name], other.variables[name]; theirs != ours {
-			s.variables[name] = common(name, ours, theirs)
+			s.variables[name] = r.common(name, ours, theirs)
 		}
 	}
-	for name, theirs := range other.variables {
+	for _, name := range slices.Sorted(maps.Keys(other.variables)) {
 		if _, have := s.variables[name]; !have {
-			s.variables[name] = common(name, theirs, nil)
+			s.variables[name] = r.common(name, other.variables[name], nil)
 		}
 	}
 	for name, theirs := range other.functions {
@@ -90,13 +90,19 @@ func (s *scope) meet(other *scope) {
 
 // common is what two values of a variable begin with, followed by what nobody
 // knows: often one way only adds words to a list.
-func common(name string, a, b *variable) *variable {
+func (r *reader) common(name string, a, b *variable) *variable {
 	if b == nil {
+		r.lose(a)
+		if value, outside := r.env[name]; outside && !value.Unknown {
+			r.lost = append(r.lost, value.Text)
+		}
 		return &variable{lost: true, exported: a.exported}
 	}
 	met := &variable{exported: a.exported || b.exported, array: a.array}
 	switch {
 	case a.lost || b.lost || a.array != b.array:
+		r.lose(a)
+		r.lose(b)
 		met.lost = true
 	case a.array:
 		n := 0
@@ -105,15 +111,35 @@ func common(name string, a, b *variable) *variable {
 		}
 		rest := unknown("${"+name+"[@]}", name)
 		rest[0] = rest[0].splittable()
+		r.lose(&variable{elements: a.elements[n:]})
+		r.lose(&variable{elements: b.elements[n:]})
 		met.elements = append(slices.Clone(a.elements[:n]), field{chars: rest})
 	default:
-		met.text = commonText(name, a.text, b.text)
+		n := commonText(a.text, b.text)
+		r.lose(&variable{text: a.text[n:]})
+		r.lose(&variable{text: b.text[n:]})
+		rest := append(chars{{b: ' '}}, unknown("$"+name, name)...)
+		met.text = append(slices.Clone(a.text[:n]), rest...)
 	}
 	return met
 }
 
-// commonText is the words that both texts begin with, and an unknown rest.
-func commonText(name string, a, b chars) chars {
+// lose notes the value of a variable that is not followed any further: what the
+// script makes of it is not known, so that an edit may not change it.
+func (r *reader) lose(v *variable) {
+	if v.lost {
+		return
+	}
+	if text := v.text.String(); text != "" {
+		r.lost = append(r.lost, text)
+	}
+	for _, element := range v.elements {
+		r.lost = append(r.lost, element.chars.String())
+	}
+}
+
+// commonText is how far two texts begin with the same words.
+func commonText(a, b chars) int {
 	n := 0
 	for n < min(len(a), len(b)) && sameChars(a[n:n+1], b[n:n+1]) {
 		n++
@@ -124,8 +150,7 @@ func commonText(name string, a, b chars) chars {
 			n--
 		}
 	}
-	rest := append(chars{{b: ' '}}, unknown("$"+name, name)...)
-	return append(slices.Clone(a[:n]), rest...)
+	return n
 }
 
 // sameChars tells whether two texts are the same one, written in one place.
@@ -178,7 +203,12 @@ func (r *reader) set(name string, v variable) {
 }
 
 // forget makes the value of a variable unknown.
-func (r *reader) forget(name string) { r.set(name, variable{lost: true}) }
+func (r *reader) forget(name string) {
+	if v, known := r.lookup(name); known {
+		r.lose(v)
+	}
+	r.set(name, variable{lost: true})
+}
 
 // goWild forgets all variables: something unknown runs in this shell.
 func (r *reader) goWild() {
