@@ -164,7 +164,7 @@ func judgeRow(t *testing.T, models map[string]map[string]any, row resolvedRow) j
 func (r judgedRow) removed() map[string]finding.Finding {
 	removed := map[string]finding.Finding{}
 	for _, f := range r.found {
-		if f.Action == finding.Remove && f.Rule != "repeated-setting" { // the rows leave out all occurrences
+		if f.Action == finding.Remove && f.Rule != "repeated-setting" && f.Rule != "unsupported-on-gpu" { // the rows leave out all occurrences, and are not run
 			flag, _, _ := strings.Cut(f.Setting, ".")
 			removed[flag] = f
 		}
@@ -245,7 +245,7 @@ func (c *tallied) add(r judgedRow) {
 		c.unforetold = append(c.unforetold, fmt.Sprintf("%s: %s", r.Error, r))
 	default:
 		for _, f := range r.errors() {
-			if f.Rule == "kv-overcommit" || f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && f.Setting == "--dtype" {
+			if f.Rule == "kv-overcommit" || f.Rule == "gpu-mismatch" || f.Rule == "unsupported-on-gpu" && slices.Contains([]string{"--dtype", "--attention-backend", "env/VLLM_ATTENTION_BACKEND"}, f.Setting) {
 				continue // weights and pools that are never loaded, idle GPUs, ranks that the resolution does not count, and what a worker refuses: the rows end before one starts
 			}
 			c.cried = append(c.cried, fmt.Sprintf("%s %s (%s): %s", f.Rule, f.Setting, f.Message, r))

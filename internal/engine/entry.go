@@ -52,6 +52,11 @@ type entry struct {
 	// Write is the value of a setting that is missing, or the one to write instead
 	// of a refused one.
 	Write string `yaml:"write"`
+	// Remove has a refused setting go: the engine chooses by itself then.
+	Remove bool `yaml:"remove"`
+	// Unasked has nothing said while a fact is not known that the condition needs:
+	// it is about every server, and true of few.
+	Unasked bool `yaml:"unasked"`
 	// Rule overrides the rule a verb belongs to.
 	Rule  string `yaml:"rule"`
 	Group string `yaml:"group"`
@@ -120,7 +125,7 @@ func (e entry) definition(engine, file string) (*definition, error) {
 func (e entry) fact(engine, file string) (*Fact, error) {
 	fact := &Fact{
 		Engine: engine, Settings: e.Settings, VersionText: e.Versions, Rule: e.Rule, Group: e.Group,
-		Also: e.When, Removable: e.Removable, Instead: e.Effective, Write: e.Write,
+		Also: e.When, Removable: e.Removable, Instead: e.Effective, Write: e.Write, Remove: e.Remove, Unasked: e.Unasked,
 		Why: e.Why, Source: e.Evidence.Source, Mark: e.Evidence.Mark, Read: e.Evidence.Read, Undo: e.Undo, Cases: e.Cases, Tier: e.Tier, file: file,
 	}
 	if e.Setting != "" {
@@ -192,6 +197,8 @@ func (f *Fact) complete() error {
 		return errors.New("`write` goes with `missing` or `refused`")
 	case f.Write != "" && f.Verb == Refused && f.Undo == "":
 		return errors.New("`write` needs `undo`")
+	case f.Remove && (f.Verb != Refused || f.Write != "" || f.Undo == ""):
+		return errors.New("`remove` goes with `refused`, needs `undo`, and stands alone")
 	case (f.Verb == Grows) != (f.Tier != nil):
 		return errors.New("`grows` and `tier` go together")
 	}

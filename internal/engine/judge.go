@@ -47,6 +47,7 @@ func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgeme
 		switch {
 		case err != nil:
 			failed = errors.Join(failed, fmt.Errorf("%s: %s: %w", fact.file, about.Name, err))
+		case judgement.Holds == Unknown && fact.Unasked:
 		case judgement.Holds != False:
 			judgements = append(judgements, judgement)
 		}

@@ -74,6 +74,11 @@ type Fact struct {
 	// Write is the value of a Missing setting, and what to write instead of the
 	// value of a Refused one where that means the same; empty where nothing does.
 	Write string
+	// Remove is true where a Refused setting may go: the engine's own choice, which
+	// is what was meant, takes its place.
+	Remove bool
+	// Unasked is true where nothing is said while the outcome is not known.
+	Unasked bool
 	// Rule is the rule whose findings the fact makes.
 	Rule  string
 	Group string
