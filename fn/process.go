@@ -145,8 +145,8 @@ func attempt(in Input, judged *judgements) (*trimmed, error) {
 		return nil, err
 	}
 	wanted := changes.items
-	if judged.tiered {
-		wanted = nil // which generations a job keeps is told by all servers together
+	if judged.generates {
+		wanted = nil // what a job keeps, and what a dashboard shows, is told by all servers together
 	}
 	again, err := judge(in, rewritten, wanted)
 	return &trimmed{judged: judged, changes: changes, rewritten: rewritten, again: again}, err

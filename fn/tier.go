@@ -59,7 +59,7 @@ func (j *judgements) settleTiers() error {
 	if len(tiers)+len(gone) == 0 {
 		return nil
 	}
-	j.tiered = true
+	j.generates = true
 	jobs, err := j.pruneJobs()
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func ruleGroups(groups []RuleGroup) sequence {
 		for _, alert := range group.Alerts {
 			rules = append(rules, mapping{
 				{"alert", quoted(alert.Name)},
-				{"expr", quoted(alert.Expr)},
+				{"expr", literal(alert.Expr + "\n")},
 				{"for", plain(alert.For)},
 				{"labels", mapping{{"severity", plain(alert.Severity)}, {"server", text(group.Server)}}},
 				{"annotations", mapping{{"summary", quoted(alert.Summary)}, {"description", quoted(alert.Do)}}},
