@@ -104,38 +104,54 @@ func (j *judgements) settleMonitors() error {
 // shown of them.
 func (j *judgements) monitoredServers() ([]*monitored, error) {
 	var servers []*monitored
-	times := map[string]int{}
 	for i := range j.servers {
 		s := &j.servers[i]
-		if m := s.config.Spec.Monitor; m != nil && slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Monitors != "" }) {
-			id := s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name + "/" + s.Path.String()
-			servers = append(servers, &monitored{judged: s, config: m, copy: times[id]})
-			times[id]++
+		asked := slices.ContainsFunc(s.findings, func(f finding.Finding) bool { return f.Monitors != "" })
+		if m := s.config.Spec.Monitor; m != nil && asked {
+			servers = append(servers, &monitored{judged: s, config: m})
 		}
 	}
+	return servers, j.drawAll(servers)
+}
+
+// drawAll names servers apart and finds out what can be shown of each.
+func (j *judgements) drawAll(servers []*monitored) error {
+	id := func(s *monitored) string {
+		return s.Object.Kind + "/" + s.Object.Namespace + "/" + s.Object.Name + "/" + s.Path.String()
+	}
+	times := map[string]int{}
 	for _, s := range servers {
-		s.copies = times[s.Object.Kind+"/"+s.Object.Namespace+"/"+s.Object.Name+"/"+s.Path.String()]
-		s.name = s.Object.Name
-		for _, other := range servers {
-			if other == s || other.copy != s.copy || apart(other.Object, s.Object) || other.Object.Name != s.Object.Name {
-				continue
-			}
-			s.name = s.Object.Name + "-" + cmp.Or(s.Container, s.Object.Kind)
-			if other.Object.Kind != s.Object.Kind {
-				s.name = s.Object.Name + "-" + s.Object.Kind
-				break
-			}
-		}
+		s.copy = times[id(s)]
+		times[id(s)]++
+	}
+	for _, s := range servers {
+		s.copies, s.name = times[id(s)], s.nameAmong(servers)
 	}
 	for _, s := range servers {
 		if s.config.Off {
 			continue
 		}
 		if err := s.draw(j, servers); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return servers, nil
+	return nil
+}
+
+// nameAmong is the name of the server's object, with its kind or its container
+// where another server has the same.
+func (s *monitored) nameAmong(servers []*monitored) string {
+	name := s.Object.Name
+	for _, other := range servers {
+		switch {
+		case other == s || other.copy != s.copy || other.Object.Name != s.Object.Name || apart(other.Object, s.Object):
+		case other.Object.Kind != s.Object.Kind:
+			return s.Object.Name + "-" + s.Object.Kind
+		default:
+			name = s.Object.Name + "-" + s.Container
+		}
+	}
+	return name
 }
 
 // watches joins the servers of one group.
