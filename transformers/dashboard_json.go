@@ -4,16 +4,20 @@ package transformers
 // written (schema version 39).
 type (
 	dashboardHead struct {
-		UID           string     `json:"uid"`
-		Title         string     `json:"title"`
-		Description   string     `json:"description"`
-		Tags          []string   `json:"tags"`
-		Editable      bool       `json:"editable"`
-		GraphTooltip  int        `json:"graphTooltip"`
-		Refresh       string     `json:"refresh"`
-		SchemaVersion int        `json:"schemaVersion"`
-		Time          timeRange  `json:"time"`
-		Templating    templating `json:"templating"`
+		UID           string      `json:"uid"`
+		Title         string      `json:"title"`
+		Description   string      `json:"description"`
+		Tags          []string    `json:"tags"`
+		Editable      bool        `json:"editable"`
+		GraphTooltip  int         `json:"graphTooltip"`
+		Refresh       string      `json:"refresh"`
+		SchemaVersion int         `json:"schemaVersion"`
+		Time          timeRange   `json:"time"`
+		Annotations   annotations `json:"annotations"`
+		Templating    templating  `json:"templating"`
+	}
+	annotations struct {
+		List []any `json:"list"`
 	}
 	timeRange struct {
 		From string `json:"from"`
