@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,43 +115,52 @@ func (d Dashboard) left() string {
 
 const (
 	columns     = 24 // of Grafana's grid
-	panelWidth  = 8
 	panelHeight = 8
 )
 
-// panels lays the panels out: a row for each heading, three panels beside each
-// other.
+// panels lays the panels out: a row for each heading, its panels below.
 func (d Dashboard) panels() []any {
 	var list []any
-	id, y := 0, 0
-	add := func(height, x, width int, make func(id int, at gridPos) any) {
-		id++
-		list = append(list, make(id, gridPos{H: height, W: width, X: x, Y: y}))
-	}
+	y := 0
+	add := func(at gridPos, make func(id int, at gridPos) any) { list = append(list, make(len(list)+1, at)) }
 	for _, section := range d.Sections {
-		heading, x := "", 0
-		for _, panel := range section.Panels {
-			if title := joined(section.Title, panel.Row); title != heading {
-				if x > 0 {
-					y += panelHeight
+		for rest := section.Panels; len(rest) > 0; {
+			row := rest[:sameRow(rest)]
+			rest = rest[len(row):]
+			title := joined(section.Title, row[0].Row)
+			add(gridPos{H: 1, W: columns, Y: y}, func(id int, at gridPos) any {
+				return rowPanel{ID: id, Type: "row", Title: title, GridPos: at, Panels: []any{}}
+			})
+			y++
+			for len(row) > 0 {
+				beside := besideEachOther(len(row))
+				width := columns / max(beside, 2)
+				for i, panel := range row[:beside] {
+					add(gridPos{H: panelHeight, W: width, X: i * width, Y: y}, func(id int, at gridPos) any { return timeSeries(panel, id, at) })
 				}
-				heading, x = title, 0
-				add(1, 0, columns, func(id int, at gridPos) any {
-					return rowPanel{ID: id, Type: "row", Title: title, GridPos: at, Panels: []any{}}
-				})
-				y++
+				row, y = row[beside:], y+panelHeight
 			}
-			if x+panelWidth > columns {
-				x, y = 0, y+panelHeight
-			}
-			add(panelHeight, x, panelWidth, func(id int, at gridPos) any { return timeSeries(panel, id, at) })
-			x += panelWidth
-		}
-		if x > 0 {
-			y += panelHeight
 		}
 	}
 	return list
+}
+
+// sameRow is how many of the first panels stand under one heading.
+func sameRow(panels []mixin.Panel) int {
+	other := slices.IndexFunc(panels, func(p mixin.Panel) bool { return p.Row != panels[0].Row })
+	if other < 0 {
+		return len(panels)
+	}
+	return other
+}
+
+// besideEachOther is how many of a row's panels stand in its next line: three, or
+// four where otherwise one would be left alone.
+func besideEachOther(left int) int {
+	if left == 4 {
+		return 4
+	}
+	return min(left, 3)
 }
 
 func joined(section, row string) string {
