@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trimtab/trimtab/internal/config"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -70,6 +71,9 @@ type monitorObject struct {
 	// fault is true where something that was asked for cannot be.
 	fault  bool
 	stands *standingMonitor
+	// before is the same object as it was wanted before a host renamed the server or
+	// gave it a namespace: what was written then still holds.
+	before []*monitorObject
 }
 
 // settleMonitors decides what becomes of the findings about monitoring: an object
@@ -90,6 +94,9 @@ func (j *judgements) settleMonitors() error {
 		return err
 	}
 	assignMonitors(wanted, standing)
+	if err := j.asBefore(servers, wanted); err != nil {
+		return err
+	}
 	for _, object := range wanted {
 		object.settle()
 	}
@@ -124,9 +131,19 @@ func (j *judgements) drawAll(servers []*monitored) error {
 		s.copy = times[id(s)]
 		times[id(s)]++
 	}
+	taken := map[string]int{}
 	for _, s := range servers {
 		s.copies, s.name = times[id(s)], s.nameAmong(servers)
+		same := fmt.Sprint(s.Object.Namespace, "\x00", s.copy, "\x00", s.name)
+		if taken[same]++; taken[same] > 1 {
+			s.name += fmt.Sprintf("-%d", taken[same])
+		}
 	}
+	return j.draw(servers)
+}
+
+// draw finds out what can be shown of each server.
+func (j *judgements) draw(servers []*monitored) error {
 	for _, s := range servers {
 		if s.config.Off {
 			continue
@@ -146,7 +163,7 @@ func (s *monitored) nameAmong(servers []*monitored) string {
 		switch {
 		case other == s || other.copy != s.copy || other.Object.Name != s.Object.Name || apart(other.Object, s.Object):
 		case other.Object.Kind != s.Object.Kind:
-			return s.Object.Name + "-" + s.Object.Kind
+			return s.Object.Name + "-" + strings.ToLower(s.Object.Kind)
 		default:
 			name = s.Object.Name + "-" + s.Container
 		}
@@ -199,31 +216,36 @@ func (o *monitorObject) settle() {
 		o.settleUnwanted(f, told)
 		return
 	}
-	about := transformers.Monitor{
-		Name: transformers.MonitorName(o.name, o.role), Namespace: o.owner.Object.Namespace,
-		Monitors: o.name, Server: objectName(o.owner.Object),
-	}
-	if o.stands != nil {
-		about.Name, about.Labels, about.Annotations = o.stands.Object.Name, monitorOthers(o.stands.Labels), monitorOthers(o.stands.Annotations)
-	}
+	about := o.metadata(o.name, objectName(o.owner.Object))
 	text, err := o.write(about)
 	if err != nil {
 		f.Severity, f.Action = finding.Warning, finding.None
 		f.Message = o.kind + " is not written: " + err.Error()
 		return
 	}
-	f.Proposed = o.kind + " " + about.Name
+	f.Proposed = o.kind // its name is another one where a host renames the server
 	switch {
 	case o.stands == nil:
-		f.Message = f.Proposed + " is not there, and the config asks for it (`" + monitorFields[o.role] + "`)" + told
-	case o.stands.upToDate(text):
+		f.Message = o.kind + " " + about.Name + " is not there, and the config asks for it (`" + monitorFields[o.role] + "`)" + told
+	case o.stands.upToDate(text) || o.standsAsBefore():
 		return
 	default:
-		f.Message = f.Proposed + " is out of date: it is not what this server fills" + told
+		f.Message = o.kind + " " + about.Name + " is out of date: it is not what this server fills" + told
 	}
 	if f.Action != finding.None {
 		o.generate(text)
 	}
+}
+
+// metadata is what the object bears, with what others put on the one that stands.
+func (o *monitorObject) metadata(monitors, server string) transformers.Monitor {
+	about := transformers.Monitor{
+		Name: transformers.MonitorName(monitors, o.role), Namespace: o.owner.Object.Namespace, Monitors: monitors, Server: server,
+	}
+	if o.stands != nil {
+		about.Name, about.Labels, about.Annotations = o.stands.Object.Name, monitorOthers(o.stands.Labels), monitorOthers(o.stands.Annotations)
+	}
+	return about
 }
 
 // settleUnwanted takes away an object that is not wanted, and says why one that
@@ -249,7 +271,7 @@ func (o *monitorObject) settleUnwanted(f *finding.Finding, told string) {
 }
 
 func (o *monitorObject) generate(text string) {
-	made := generated{text: text}
+	made := generated{text: text, monitors: string(o.role)}
 	if o.stands != nil {
 		made.stands = o.stands.Item
 	}

@@ -178,15 +178,7 @@ func (s *monitored) podSelector() map[string]string {
 	if err != nil || root == nil {
 		return nil
 	}
-	var object struct {
-		Spec struct {
-			Selector struct {
-				MatchLabels map[string]string `yaml:"matchLabels"`
-			} `yaml:"selector"`
-		} `yaml:"spec"`
-	}
-	_ = root.Decode(&object) // an object of another form has none
-	if own := object.Spec.Selector.MatchLabels; isPartOf(own, s.Pod.Labels) {
+	if own := matchLabels(root); isPartOf(own, s.Pod.Labels) {
 		return own
 	}
 	return withoutFlux(s.Pod.Labels)

@@ -3,15 +3,8 @@ package fn
 import (
 	"maps"
 	"reflect"
-	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/config"
-	"github.com/trimtab/trimtab/internal/finding"
-	"github.com/trimtab/trimtab/internal/server"
-	"github.com/trimtab/trimtab/internal/stream"
 	"github.com/trimtab/trimtab/transformers"
 )
 
@@ -128,10 +121,14 @@ func (s *monitored) scrapeObject() *monitorObject {
 		o.kind = s.boards.scrapeKind
 		o.write = func(m transformers.Monitor) (string, error) {
 			m.Labels = joinedLabels(m.Labels, s.config.Labels)
-			if o.kind == "ServiceMonitor" {
-				return transformers.ServiceMonitor(m, *s.boards.target), nil
+			target := *s.boards.target
+			if o.stands != nil && isPartOf(o.stands.selector(), target.Selector) {
+				target.Selector = o.stands.selector() // a host added labels to the pods
 			}
-			return transformers.PodMonitor(m, *s.boards.target), nil
+			if o.kind == "ServiceMonitor" {
+				return transformers.ServiceMonitor(m, target), nil
+			}
+			return transformers.PodMonitor(m, target), nil
 		}
 	}
 	return o
@@ -142,152 +139,4 @@ func joinedLabels(stands, wanted map[string]string) map[string]string {
 	maps.Copy(joined, stands)
 	maps.Copy(joined, wanted)
 	return joined
-}
-
-// standingMonitor is a monitoring object of ours in the input.
-type standingMonitor struct {
-	Item                *stream.Item
-	Object              finding.Object
-	Labels, Annotations map[string]string
-	taken               bool
-}
-
-// standingMonitors are the monitoring objects of ours in the input.
-func (j *judgements) standingMonitors() ([]*standingMonitor, error) {
-	var standing []*standingMonitor
-	for _, item := range j.items {
-		if !item.Mentions(transformers.MonitorsLabel) {
-			continue
-		}
-		object, err := server.ObjectOf(item)
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := transformers.RoleOf(object.Kind); !ok {
-			continue
-		}
-		one := &standingMonitor{Item: item, Object: object, Labels: labelsOf(item), Annotations: annotationsOf(item)}
-		if one.Labels[transformers.ManagedByLabel] == "trimtab" && one.Labels[transformers.MonitorsLabel] != "" {
-			standing = append(standing, one)
-		}
-	}
-	return standing, nil
-}
-
-// labelsOf are the labels of the object an item holds.
-func labelsOf(item *stream.Item) map[string]string {
-	root, err := item.Root()
-	if err != nil || root == nil {
-		return nil
-	}
-	var object struct {
-		Metadata struct {
-			Labels map[string]string `yaml:"labels"`
-		} `yaml:"metadata"`
-	}
-	_ = root.Decode(&object) // an object of another form has none
-	return object.Metadata.Labels
-}
-
-// is tells whether an object of ours is what a server or a group wants to stand or
-// to go. A host may have given both the same prefix or suffix.
-func (m *standingMonitor) is(o *monitorObject) bool {
-	role, _ := transformers.RoleOf(m.Object.Kind)
-	if role != o.role || apart(m.Object, o.owner.Object) {
-		return false
-	}
-	before := m.Labels[transformers.MonitorsLabel]
-	if before == transformers.LabelValue(o.name) {
-		return true
-	}
-	prefix, suffix, found := strings.Cut(o.name, before)
-	return found && m.Object.Name == prefix+transformers.MonitorName(before, role)+suffix
-}
-
-// assignMonitors gives each wanted object the one of ours that stands for it: the
-// nearest to its server. Another kind for the same purpose goes by itself.
-func assignMonitors(wanted []*monitorObject, standing []*standingMonitor) {
-	for near := 2; near >= 0; near-- {
-		for _, o := range wanted {
-			if near == 0 && o.owner.copies > 1 && o.owner.Item.Source.List == nil {
-				continue // it may be another cluster's
-			}
-			at := slices.IndexFunc(standing, func(m *standingMonitor) bool {
-				return !m.taken && m.is(o) && (o.kind == "" || o.kind == m.Object.Kind) && nearness(o.owner.Server, m.Item, m.Annotations) == near
-			})
-			if o.stands == nil && at >= 0 {
-				o.stands, standing[at].taken = standing[at], true
-			}
-		}
-	}
-	for _, m := range standing {
-		for _, o := range wanted {
-			if !m.taken && m.is(o) && o.kind != "" && (o.owner.copies == 1 || nearness(o.owner.Server, m.Item, m.Annotations) > 0) {
-				m.taken = true
-				o.replaces(m)
-			}
-		}
-	}
-}
-
-// replaces takes away an object of ours of another kind, or a second one, for
-// which a wanted one stands.
-func (o *monitorObject) replaces(m *standingMonitor) {
-	about := o.owner.finding(o.role)
-	if about == nil {
-		return
-	}
-	f := *about
-	f.Setting += " " + objectName(m.Object)
-	f.Message = objectName(m.Object) + " goes: " + o.kind + " " + transformers.MonitorName(o.name, o.role) + " is what the config asks for" + f.Message
-	if f.Action != finding.None {
-		f.Action = finding.Remove
-		o.owner.generated = append(o.owner.generated, generated{stands: m.Item})
-	}
-	f.Monitors += " " + m.Object.Kind
-	o.owner.findings = append(o.owner.findings, f)
-}
-
-// upToDate tells whether an object is what a text says. Names, and the labels and
-// annotations of others, may have been changed by a host on the way.
-func (m *standingMonitor) upToDate(text string) bool {
-	var wanted, stands map[string]any
-	root, err := m.Item.Root()
-	if err != nil || root == nil || yaml.Unmarshal([]byte(text), &wanted) != nil || root.Decode(&stands) != nil {
-		return false
-	}
-	meta := func(object map[string]any, key string) map[string]any {
-		metadata, _ := object["metadata"].(map[string]any)
-		values, _ := metadata[key].(map[string]any)
-		return values
-	}
-	for _, key := range []string{"labels", "annotations"} {
-		has, wants := meta(stands, key), meta(wanted, key)
-		for name, value := range wants {
-			if has[name] != value {
-				return false
-			}
-		}
-		for name := range has {
-			if _, ok := wants[name]; !ok && isMonitorOwn(name) {
-				return false
-			}
-		}
-	}
-	delete(wanted, "metadata")
-	delete(stands, "metadata")
-	return reflect.DeepEqual(wanted, stands)
-}
-
-// isMonitorOwn tells whether a label or an annotation is written by us alone.
-func isMonitorOwn(name string) bool {
-	return strings.HasPrefix(name, "trimtab.dev/") || slices.Contains([]string{transformers.ManagedByLabel, "grafana_dashboard", "grafana_folder"}, name)
-}
-
-// monitorOthers are the labels or annotations of an object of ours that are not
-// written by us: they stay.
-func monitorOthers(of map[string]string) map[string]string {
-	kept := withoutFlux(of)
-	maps.DeleteFunc(kept, func(name, _ string) bool { return isMonitorOwn(name) })
-	return kept
 }

@@ -241,13 +241,41 @@ func TestMonitorFollowsTheServer(t *testing.T) {
 	require.Equal(t, uid(text), uid(newer), "the identity in Grafana stays")
 }
 
-// A host gives server and objects one prefix: they still belong together.
+// A host gives server and objects one prefix, and a namespace: what was written
+// before still holds. What the server fills changes, and they are written anew.
 func TestMonitorOfARenamedServer(t *testing.T) {
 	t.Parallel()
-	text := watched{vllmChat(), "{monitor: {}}"}.trim(t)
-	renamed := strings.NewReplacer("  name: chat\n", "  name: dev-chat\n", "name: chat-", "name: dev-chat-").Replace(text)
-	require.ElementsMatch(t, []string{"PodMonitor dev-chat-metrics", "PrometheusRule dev-chat-alerts", "ConfigMap dev-chat-dashboard"},
-		kinds(t, watched{renamed, "{monitor: {}}"}.trim(t)))
+	prefix := strings.NewReplacer("  name: chat\n", "  name: dev-chat\n", "name: chat-", "name: dev-chat-")
+	for _, base := range []string{vllmChat(), strings.ReplaceAll(vllmChat(), "    namespace: ai\n", "")} {
+		text := watched{base, "{monitor: {}}"}.trim(t)
+		renamed := prefix.Replace(text)
+		require.NotEqual(t, text, renamed)
+		require.Equal(t, renamed, watched{renamed, "{monitor: {}}"}.trim(t))
+		newer := watched{strings.Replace(renamed, "v0.11.0", "v0.19.1", 1), "{monitor: {}}"}.trim(t)
+		require.ElementsMatch(t, []string{"PodMonitor dev-chat-metrics", "PrometheusRule dev-chat-alerts", "ConfigMap dev-chat-dashboard"}, kinds(t, newer))
+		require.Contains(t, theObject(t, newer, "PrometheusRule").Metadata.Annotations["trimtab.dev/server"], "dev-chat")
+	}
+	bare := watched{strings.ReplaceAll(vllmChat(), "    namespace: ai\n", ""), "{monitor: {}}"}.trim(t)
+	moved := strings.NewReplacer("    name: chat\n", "    name: chat\n    namespace: prod\n", "  name: chat-", "  namespace: prod\n  name: chat-").Replace(bare)
+	require.Equal(t, 4, strings.Count(moved, "namespace: prod"))
+	require.Equal(t, moved, watched{moved, "{monitor: {}}"}.trim(t))
+}
+
+// Servers of one name are told apart, also two in one pod.
+func TestMonitorNames(t *testing.T) {
+	t.Parallel()
+	set := strings.NewReplacer("kind: Deployment", "kind: StatefulSet", "app: chat", "app: chat-set").Replace(vllmChat())
+	require.ElementsMatch(t, []string{"StatefulSet chat",
+		"PodMonitor chat-deployment-metrics", "PrometheusRule chat-deployment-alerts", "ConfigMap chat-deployment-dashboard",
+		"PodMonitor chat-statefulset-metrics", "PrometheusRule chat-statefulset-alerts", "ConfigMap chat-statefulset-dashboard",
+	}, kinds(t, watched{vllmChat() + set, "{monitor: {}}"}.trim(t)))
+
+	long := strings.Repeat("chat-", 12) + "x"
+	for _, name := range kinds(t, watched{strings.ReplaceAll(vllmChat(), "name: chat", "name: "+long), "{monitor: {}}"}.trim(t)) {
+		_, name, _ = strings.Cut(name, " ")
+		require.LessOrEqual(t, len(name), 52)
+		require.Regexp(t, `^chat-.*-[0-9a-f]{8}-(metrics|alerts|dashboard)$`, name)
+	}
 }
 
 func TestMonitorScrapesWhereTheServerListens(t *testing.T) {

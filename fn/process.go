@@ -135,6 +135,7 @@ type trimmed struct {
 
 func attempt(in Input, judged *judgements) (*trimmed, error) {
 	judged.followTiers()
+	judged.followMonitors()
 	changes, err := change(in, judged)
 	if err != nil || len(changes.bytes) == 0 {
 		return &trimmed{judged: judged, changes: changes}, err

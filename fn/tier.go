@@ -16,8 +16,9 @@ type generated struct {
 	text string
 	// stands is the item that holds the object now; nil when there is none.
 	stands *stream.Item
-	// tier is the group of findings that the object settles.
-	tier string
+	// tier is the group of findings that the object settles, monitors what the
+	// finding that it settles calls it; one of the two is empty.
+	tier, monitors string
 }
 
 // tierClaim is one finding about a cache tier.

@@ -18,6 +18,8 @@ func MetricsPort(s rule.Server) (port int64, why string) {
 	switch {
 	case a.silent != "":
 		return 0, "with " + a.silent + " the engine answers nothing"
+	case spreads(s) || s.Nodes != nil && *s.Nodes > 1:
+		return 0, "its ranks run in several pods, of which not all answer"
 	case !a.known:
 		return 0, "it is not known where the engine listens: a wrapper, a word that no release knows or a setting may change it"
 	case a.loopback:
