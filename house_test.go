@@ -26,6 +26,7 @@ var rooms = []string{
 	"internal/facts",
 	"internal/argv",
 	"internal/engine",
+	"internal/mixin",
 	"internal/ledger",
 	"internal/account",
 	"internal/rule",

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/trimtab/trimtab/fn"
 	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/engine"
@@ -17,8 +18,8 @@ import (
 )
 
 func explainCommand(streams Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain RULE | ENGINE/--flag[@version] | ENGINE/env/NAME | ENGINE/metric/NAME | gpu/NAME | model/NAME",
+	explain := &cobra.Command{
+		Use:   "explain RULE | ENGINE/--flag[@version] | ENGINE/env/NAME | ENGINE/metric/NAME | gpu/NAME | model/NAME | dashboard PATH…",
 		Short: "Say what a rule finds, what an engine does with a setting, or what is known of a GPU or model",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -34,6 +35,24 @@ func explainCommand(streams Streams) *cobra.Command {
 			return explainOfEngine(streams, family, name)
 		},
 	}
+	explain.AddCommand(explainDashboard(streams))
+	return explain
+}
+
+// explainDashboard prints the panels that `monitor` would show of the servers, and
+// says what is left out.
+func explainDashboard(streams Streams) *cobra.Command {
+	return inputCommand(streams, "dashboard", "Print the panels that show the servers as JSON, to paste into a generator of dashboards", []string{"json"}, func(in *fn.Input, _ string) error {
+		shown, err := fn.Panels(*in)
+		if err != nil {
+			return err
+		}
+		for _, left := range shown.Left {
+			fmt.Fprintln(streams.Err, "left out:", left)
+		}
+		fmt.Fprintln(streams.Out, shown.JSON)
+		return nil
+	})
 }
 
 func explainRule(streams Streams, name string) error {

@@ -179,6 +179,6 @@ func sayIdle(streams Streams, out *fn.Outcome) {
 
 func inputFlags(cmd *cobra.Command, configs *[]string, format *string, formats []string) {
 	cmd.Flags().StringArrayVarP(configs, "config", "c", nil, "functionConfig `file` (Trim or Verify); may be repeated")
-	cmd.Flags().StringVarP(format, "output", "o", "text", strings.Join(formats, ", "))
+	cmd.Flags().StringVarP(format, "output", "o", formats[0], strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -3,9 +3,10 @@
 // (options.jsonl, env.jsonl, metrics.jsonl: measured, written by hack/pack),
 // which keys a JSON option takes (configs.jsonl: read off the source),
 // what settings do (facts/*.yaml: by hand, reviewed; libraries/facts for what
-// both engines run), and which field of an operator becomes which flag
-// (operators/*.yaml). It only carries the files;
-// internal/catalogue and internal/engine read them.
+// both engines run), which field of an operator becomes which flag
+// (operators/*.yaml), and what shows and watches a server and the gateway before
+// it (monitoring/*.yaml). It only carries the files; internal/catalogue,
+// internal/engine and internal/mixin read them.
 package engines
 
 import "embed"
@@ -13,5 +14,5 @@ import "embed"
 // Files are the data files, by paths like "sglang/options.jsonl" and
 // "vllm/facts/parallel.yaml".
 //
-//go:embed libraries operators sglang vllm
+//go:embed gateway libraries operators sglang vllm
 var Files embed.FS

@@ -29,7 +29,7 @@ func (t *trimmed) join() {
 func (j *judged) couple(after *judged) {
 	leader := slices.IndexFunc(j.findings, changesValue)
 	if leader < 0 {
-		leader = slices.IndexFunc(j.findings, func(f finding.Finding) bool { return f.Action != finding.None && f.Tier == nil })
+		leader = slices.IndexFunc(j.findings, func(f finding.Finding) bool { return f.Action != finding.None && !isAboutObject(f) })
 	}
 	if leader < 0 {
 		return
@@ -40,7 +40,7 @@ func (j *judged) couple(after *judged) {
 	}
 	for _, f := range after.findings {
 		at := slices.IndexFunc(j.settings, func(s setting.Setting) bool { return s.Name == f.Setting })
-		if f.Action == finding.None || f.Tier != nil || known[identity(f)] || at < 0 {
+		if f.Action == finding.None || isAboutObject(f) || known[identity(f)] || at < 0 {
 			continue
 		}
 		first := &j.findings[leader]
@@ -63,7 +63,7 @@ func (j *judgements) dropCoupled() {
 // changesValue tells whether a finding gives a setting another value than it
 // has: only such edits can bring something about.
 func changesValue(f finding.Finding) bool {
-	return f.Tier == nil && (f.Action == finding.Set || f.Action == finding.Add)
+	return !isAboutObject(f) && (f.Action == finding.Set || f.Action == finding.Add)
 }
 
 // holdWorse stops the edits of servers that would have more errors after them,
@@ -110,7 +110,7 @@ func isError(f finding.Finding) bool {
 // give a setting another value, where there are any. It tells whether there was
 // one to stop.
 func (j *judged) stopCauses(what string) bool {
-	acts := func(f finding.Finding) bool { return f.Action != finding.None && f.Tier == nil }
+	acts := func(f finding.Finding) bool { return f.Action != finding.None && !isAboutObject(f) }
 	if slices.ContainsFunc(j.findings, changesValue) {
 		acts = changesValue
 	}

@@ -21,7 +21,7 @@ func (j *judgements) hold(again *judgements) bool {
 		before := &j.servers[i]
 		after := index[before.key()]
 		switch {
-		case after == nil && slices.ContainsFunc(before.findings, func(f finding.Finding) bool { return f.Action == finding.Remove && f.Tier == nil }):
+		case after == nil && slices.ContainsFunc(before.findings, func(f finding.Finding) bool { return f.Action == finding.Remove && !isAboutObject(f) }):
 			before.stopEdits("without them nothing would show which engine runs here")
 			held = true
 		case after == nil || before.reads(effective(after.settings)):
@@ -63,7 +63,7 @@ func (j *judged) expected() map[string]string {
 	}
 	for _, f := range j.findings {
 		overridden, read := dead[f.Origin.String()]
-		if f.Tier != nil || overridden || f.Action == finding.Remove && !read {
+		if isAboutObject(f) || overridden || f.Action == finding.Remove && !read {
 			continue // what is overridden, or never written, is not in force
 		}
 		_, given := inForce[f.Setting]
@@ -149,7 +149,7 @@ func orGroup(f finding.Finding, index int) string {
 func (j *judgements) holdOpen(final *judgements, made *changes) bool {
 	open := map[string]string{}
 	for _, f := range final.stillOpen(made) {
-		if f.Tier == nil {
+		if !isAboutObject(f.Finding) {
 			open[f.server] = f.Rule + " of " + f.Setting
 		}
 	}
@@ -162,3 +162,7 @@ func (j *judgements) holdOpen(final *judgements, made *changes) bool {
 	}
 	return held
 }
+
+// isAboutObject tells whether the edit of a finding writes or takes away an object
+// beside the server, and no setting.
+func isAboutObject(f finding.Finding) bool { return f.Tier != nil || f.Monitors != "" }

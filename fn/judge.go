@@ -27,9 +27,10 @@ type judgements struct {
 	servers []judged
 	// left are what was seen and is not taken for a server.
 	left []server.Left
-	// tiered is true when a server has a cache tier that wants a job.
-	tiered bool
-	items  []*stream.Item
+	// generates is true when a server wants an object that other servers have a
+	// part in: a job for its cache tier, or monitoring.
+	generates bool
+	items     []*stream.Item
 	// presence remembers which objects of a record are among the items.
 	presence map[string]bool
 }
@@ -38,11 +39,13 @@ type judgements struct {
 type judged struct {
 	*server.Server
 	// id tells the server apart in every reading of the input.
-	id       string
-	facts    *facts.Gathered
-	engine   *catalogue.Engine
-	known    *engine.Knowledge
-	config   *config.Config
+	id     string
+	facts  *facts.Gathered
+	engine *catalogue.Engine
+	known  *engine.Knowledge
+	config *config.Config
+	// view is what rules see of the server.
+	view     rule.Server
 	settings []setting.Setting
 	readAt   readAt
 	findings []finding.Finding
@@ -114,7 +117,10 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		seen[s.Object.Namespace] = append(beside, view)
 	}
 	all.settleExceptions()
-	return all, all.settleTiers()
+	if err := all.settleTiers(); err != nil {
+		return nil, err
+	}
+	return all, all.settleMonitors()
 }
 
 // settleExceptions: an annotation speaks for all servers of its object, so an
@@ -230,7 +236,7 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 		one.settings = seen.Newest.Settings
 	}
 	view := seen
-	seen.Earlier = beside
+	one.view, seen.Earlier = seen, beside
 	result, err := rule.Run(rules, seen, s.known, s.engine, readAt)
 	if err != nil {
 		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s.Server), err)
@@ -242,7 +248,7 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 		Comments: func(f finding.Finding) []string { return edit.Comments(s.Item, f.Places) },
 	}
 	about := finding.Finding{Object: s.Object, Container: s.Container}
-	one.findings = rule.Decide(result.Findings, policy, about)
+	one.findings = rule.Decide(append(result.Findings, s.monitoring(seen)...), policy, about)
 	for i := range one.findings {
 		one.locate(&one.findings[i])
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/stream"
+	"github.com/trimtab/trimtab/transformers"
 	"github.com/trimtab/trimtab/validators"
 )
 
@@ -96,7 +97,7 @@ func (in Input) decideQueries(item *stream.Item, queries []monitoring.Query, dea
 	if err != nil {
 		return nil, err
 	}
-	overrides, err := config.DecodeAnnotations(annotationsOf(item), rule.Names())
+	overrides, err := config.DecodeAnnotations(spokenAnnotations(item), rule.Names())
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +121,17 @@ func (in Input) decideQueries(item *stream.Item, queries []monitoring.Query, dea
 	}
 	decided := rule.Decide(here, policy, finding.Finding{Object: object})
 	return slices.DeleteFunc(decided, func(f finding.Finding) bool { return f.Rule != "dead-metric" }), nil
+}
+
+// spokenAnnotations are the annotations by which somebody speaks to trimtab:
+// those of an object that it wrote itself are none.
+func spokenAnnotations(item *stream.Item) map[string]string {
+	spoken := annotationsOf(item)
+	if labelsOf(item)[transformers.ManagedByLabel] == "trimtab" {
+		delete(spoken, transformers.ServerAnnotation)
+		delete(spoken, transformers.LeftOutAnnotation)
+	}
+	return spoken
 }
 
 // placeQuery fills in where a query stands: inside a scalar that is written line

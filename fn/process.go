@@ -136,6 +136,7 @@ type trimmed struct {
 
 func attempt(in Input, judged *judgements) (*trimmed, error) {
 	judged.followTiers()
+	judged.followMonitors()
 	changes, err := change(in, judged)
 	if err != nil || len(changes.bytes) == 0 {
 		return &trimmed{judged: judged, changes: changes}, err
@@ -146,8 +147,8 @@ func attempt(in Input, judged *judgements) (*trimmed, error) {
 		return nil, err
 	}
 	wanted := changes.items
-	if judged.tiered {
-		wanted = nil // which generations a job keeps is told by all servers together
+	if judged.generates {
+		wanted = nil // what a job keeps, and what a dashboard shows, is told by all servers together
 	}
 	again, err := judge(in, rewritten, wanted)
 	return &trimmed{judged: judged, changes: changes, rewritten: rewritten, again: again}, err

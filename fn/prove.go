@@ -48,7 +48,7 @@ func (j *judged) holdFirstUnproven(after *judged) bool {
 // all the other edits are made.
 func (j *judged) unprovenAt(after *judged, release catalogue.Release) []int {
 	isIdle := func(f finding.Finding) bool {
-		return f.Action == finding.Remove && f.Tier == nil && rule.SaysIdle(f.Rule)
+		return f.Action == finding.Remove && !isAboutObject(f) && rule.SaysIdle(f.Rule)
 	}
 	if !slices.ContainsFunc(j.findings, isIdle) {
 		return nil

@@ -41,6 +41,12 @@ func (p *pruneJob) about(tier *sharedTier) bool {
 
 // nearness orders the jobs that a server may have: in its file, in its folder.
 func (p *pruneJob) nearness(s *server.Server) int {
+	return nearness(s, p.Item, p.Annotations)
+}
+
+// nearness is how near an object of ours stands to a server: 2 in its file, 1 in
+// its folder, else 0.
+func nearness(s *server.Server, item *stream.Item, annotations map[string]string) int {
 	name := func(item *stream.Item, annotations map[string]string) string {
 		if item.Source.List == nil {
 			return item.Source.Name
@@ -48,7 +54,7 @@ func (p *pruneJob) nearness(s *server.Server) int {
 		file, _ := hostFile(annotations)
 		return file
 	}
-	own, its := name(s.Item, s.Annotations), name(p.Item, p.Annotations)
+	own, its := name(s.Item, s.Annotations), name(item, annotations)
 	switch {
 	case own == its:
 		return 2

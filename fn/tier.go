@@ -16,8 +16,9 @@ type generated struct {
 	text string
 	// stands is the item that holds the object now; nil when there is none.
 	stands *stream.Item
-	// tier is the group of findings that the object settles.
-	tier string
+	// tier is the group of findings that the object settles, monitors what the
+	// finding that it settles calls it; one of the two is empty.
+	tier, monitors string
 }
 
 // tierClaim is one finding about a cache tier.
@@ -59,7 +60,7 @@ func (j *judgements) settleTiers() error {
 	if len(tiers)+len(gone) == 0 {
 		return nil
 	}
-	j.tiered = true
+	j.generates = true
 	jobs, err := j.pruneJobs()
 	if err != nil {
 		return err

@@ -122,14 +122,20 @@ var (
 // characters (a CronJob's limit): SERVER-TIER-prune. A longer one, or one with
 // letters that no name may hold, is cut and tells itself apart by a hash.
 func PruneName(server, tier string) string {
+	return fittingName(server, "-"+tier+"-prune", "-"+cut(plainName(tier), 20)+"-prune", server+"/"+tier)
+}
+
+// fittingName is a server's name with a tail. Where that is no name, or a longer
+// one than 52 characters, it is cut, and a hash of the key tells it apart before
+// another tail.
+func fittingName(server, tail, cutTail, key string) string {
 	const limit = 52
-	whole := server + "-" + tier + "-prune"
+	whole := server + tail
 	if len(whole) <= limit && objectName.MatchString(whole) {
 		return whole
 	}
-	sum := hash(server + "/" + tier)
-	tail := "-" + sum + "-" + cut(plainName(tier), 20) + "-prune"
-	return strings.TrimLeft(cut(plainName(server), limit-len(tail))+tail, "-")
+	cutTail = "-" + hash(key) + cutTail
+	return strings.TrimLeft(cut(plainName(server), limit-len(cutTail))+cutTail, "-")
 }
 
 // LabelValue is the text as a label may hold it: itself, or at most 63 of its

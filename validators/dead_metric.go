@@ -204,11 +204,11 @@ func (f *Fleet) absent(series string) *absence {
 		if at < 0 {
 			continue
 		}
-		lacks := f.lacks(lives[at], state)
-		if lacks == nil {
+		missing := lacks(lives[at], state)
+		if missing == nil {
 			return nil
 		}
-		needs = lacks
+		needs = missing
 	}
 	if len(f.States) == 0 || f.Unknown {
 		return nil
@@ -228,14 +228,10 @@ func (f *Fleet) absent(series string) *absence {
 
 // lacks is the fact by which a server does not emit a metric of its release; nil
 // where it does, or where that is not known.
-func (f *Fleet) lacks(m catalogue.Metric, state *engine.State) *engine.Judgement {
-	for _, about := range []string{engine.MetricPrefix + "*", engine.MetricPrefix + m.Name} {
-		judgements, _ := f.Known.Judge(state, setting.Setting{Name: about}, engine.Needs)
-		for i := range judgements {
-			if judgements[i].Holds == engine.True {
-				return &judgements[i]
-			}
-		}
+func lacks(m catalogue.Metric, state *engine.State) *engine.Judgement {
+	lacks := state.MetricLacks(m.Name)
+	if at := slices.IndexFunc(lacks, func(j engine.Judgement) bool { return j.Holds == engine.True }); at >= 0 {
+		return &lacks[at]
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ spec:
   failOn: warning
   stamp: true
   prune: {schedule: "30 4 * * *", keepFor: 24h, image: "example.org/busybox:1"}
-  monitor: {dashboard: true}
+  monitor: {dashboard: true, ttft: 90s}
 `
 
 func TestDecodeWhole(t *testing.T) {
@@ -116,7 +116,7 @@ func TestDecodeWhole(t *testing.T) {
 	require.Equal(t, FailOnWarning, s.FailOn)
 	require.Equal(t, ptr(true), s.Stamp)
 	require.Equal(t, &Prune{Schedule: "30 4 * * *", KeepFor: ptr(24 * time.Hour), Image: "example.org/busybox:1"}, s.Prune)
-	require.NotNil(t, s.Monitor)
+	require.Equal(t, &Monitor{Dashboard: DashboardSidecar, TTFT: ptr(90 * time.Second)}, s.Monitor)
 }
 
 func TestDecodeDefault(t *testing.T) {
@@ -209,7 +209,17 @@ func TestDecodeErrors(t *testing.T) {
 		{spec("prune: no"), "functionConfig: `spec.prune` must be false, or a mapping of schedule, keepFor, image and priorityClassName, got \"no\""},
 		{spec("prune: {keepFor: 24 hours}"), "functionConfig: `spec.prune.keepFor` must be a duration such as 24h or 7d, got \"24 hours\""},
 		{spec("prune: {schedule: daily}"), "functionConfig: `spec.prune.schedule` must be a cron schedule such as \"30 4 * * *\", got \"daily\""},
-		{spec("monitor: true"), "functionConfig: `spec.monitor` must be a mapping, got \"true\""},
+		{spec("monitor: [sidecar]"), "functionConfig: `spec.monitor` must be false, or a mapping such as {} for all defaults, got a list"},
+		{spec("monitor: {dashbord: sidecar}"), "functionConfig: unknown field `spec.monitor.dashbord`; did you mean `dashboard`?"},
+		{spec("monitor: {dashboard: sidcar}"), "functionConfig: `spec.monitor.dashboard` is \"sidcar\", which is not known; did you mean \"sidecar\"?"},
+		{spec("monitor: {interval: 500ms}"), "functionConfig: `spec.monitor.interval` must be whole seconds, at most a day, such as 30s, got \"500ms\""},
+		{spec("monitor: {group: A_b}"), "functionConfig: `spec.monitor.group` must be a name of at most 40 lower case letters, digits and `-`, got \"A_b\""},
+		{spec("monitor: {labels: {release: [a]}}"), "functionConfig: `spec.monitor.labels.release` must be text (quote it), got a list"},
+		{spec("monitor: {labels: {release: a b}}"), "functionConfig: `spec.monitor.labels.release` has a value that no label may have"},
+		{spec("monitor: {selector: {job: $job}}"), "functionConfig: `spec.monitor.selector.job` has a value that selects nothing: write it out, without `$`"},
+		{spec("monitor: {gateway: {runing: x}}"), "functionConfig: unknown field `spec.monitor.gateway.runing`; did you mean `running`?"},
+		{spec("monitor: {gateway: {running: \"a{}\"}}"), "functionConfig: `spec.monitor.gateway.running` must be the name of a metric, got \"a{}\""},
+		{spec("monitor: {gateway: {smallTTFT: \"a{b=c}\"}}"), "functionConfig: `spec.monitor.gateway.smallTTFT` must be a histogram such as llm_ttft_seconds{size=\"small\"}, got \"a{b=c}\""},
 		{spec("select: {kind: Pod}"), "functionConfig: `spec.select` must be a list, got a mapping"},
 		{spec("select: [{}]"), "functionConfig: `spec.select[0]` names nothing; give it a kind, name, namespace, labels or container, or remove it"},
 		{spec("select: [{labels: {a: b}}]"), "functionConfig: `spec.select[0].labels` must be a label selector such as tier=prod,env!=dev, got a mapping"},

@@ -177,16 +177,6 @@ func (d decoder) fact(to *[]*yaml.Node) read {
 	}
 }
 
-func (d decoder) monitor(to **yaml.Node) read {
-	return func(node *yaml.Node, path string) error {
-		if err := checkMapping(node, path); err != nil {
-			return err
-		}
-		*to = node
-		return nil
-	}
-}
-
 // checkMapping refuses what later readers could not decode: duplicate keys and
 // aliases that hold themselves.
 func checkMapping(node *yaml.Node, path string) error {

@@ -16,7 +16,7 @@ func FuzzDecode(f *testing.F) {
 		configMap("gpu: r9700\nrules: inert-setting=off\nprune: \"false\""),
 		spec("gpu: &g {name: *g}"),
 		spec("model: {config: &c [*c]}"),
-		spec("facts: [{? [a] : b}]\nmonitor: {<<: {a: b}}"),
+		spec("facts: [{? [a] : b}]\nmonitor: {<<: {a: b}, labels: {a: b}, gateway: {selector: {a: b}}}"),
 		"{apiVersion: trimtab.dev/v1alpha1, kind: Trim, spec: !!int x}",
 	} {
 		f.Add([]byte(seed))

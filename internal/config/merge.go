@@ -58,7 +58,7 @@ func (m *merger) spec(to, from *Spec) {
 	text(m, "failOn", &to.FailOn, from.FailOn, equal)
 	pointer(m, "stamp", &to.Stamp, from.Stamp, equal)
 	m.prune(to, from)
-	pointer(m, "monitor", &to.Monitor, from.Monitor, sameNode)
+	m.monitor(to, from)
 }
 
 func (m *merger) facts(to, from *Spec) {
@@ -164,7 +164,7 @@ func conflict(field, value, source, other, otherSource string) error {
 // printed is a value in a message; a mapping is not spelled out.
 func printed(value any) string {
 	switch v := value.(type) {
-	case ModelConfig, yaml.Node:
+	case ModelConfig, yaml.Node, Gateway, map[string]string:
 		return "a mapping"
 	case fmt.Stringer:
 		return v.String()

@@ -19,7 +19,7 @@ keep: [--a, --b]
 rules: {inert-setting: off, oversized-pool: {severity: error}}
 facts: [{setting: --x}]
 prune: {schedule: "30 4 * * *"}
-monitor: {a: 1}
+monitor: {rules: false}
 model: {config: {layers: 2}}`))
 	b := mustDecode(t, "b.yaml", spec(`
 select: [{name: chat}, {kind: Pod}]
@@ -33,7 +33,7 @@ rules: {inert-setting: false, restated-default: fix}
 facts: [{setting: --x}, {setting: --y}]
 failOn: never
 prune: {keepFor: 24h}
-monitor: {a: 1}`))
+monitor: {rules: false, labels: {release: a}}`))
 	before := *a
 
 	c, err := Merge([]*Config{a, b})
@@ -42,6 +42,7 @@ monitor: {a: 1}`))
 	require.Equal(t, "a.yaml, b.yaml", c.Source)
 	require.Equal(t, []Selector{{Name: "chat"}, {Kind: "Pod"}}, c.Spec.Select)
 	require.Equal(t, Engine{Name: "sglang", Version: "v0.5.16", Knows: []string{"--omni", "--more"}}, c.Spec.Engine)
+	require.Equal(t, &Monitor{Rules: ptr(false), Labels: map[string]string{"release": "a"}}, c.Spec.Monitor)
 	require.Equal(t, GPU{Name: "R9700", Memory: &Quantity{"32Gi", 32 << 30}, Count: ptr(int64(1))}, c.Spec.GPU)
 	require.Equal(t, []Prompt{{10, 1, 1}, {10, 1, 1}, {20, 1, 1}}, c.Spec.Workload.Prompts)
 	require.Equal(t, ptr(int64(16)), c.Spec.Workload.PeakRunning)
@@ -99,7 +100,10 @@ func TestMergeConflicts(t *testing.T) {
 		{"stamp: true", "stamp: false", "`spec.stamp` is true in a.yaml and false in b.yaml"},
 		{"prune: false", "prune: {keepFor: 1h}", "`spec.prune` is \"false\" in a.yaml and \"true\" in b.yaml"},
 		{"prune: {keepFor: 2h}", "prune: {keepFor: 1h}", "`spec.prune.keepFor` is 2h0m0s in a.yaml and 1h0m0s in b.yaml"},
-		{"monitor: {a: 1}", "monitor: {a: 2}", "`spec.monitor` is not the same in a.yaml and in b.yaml"},
+		{"monitor: false", "monitor: {}", "`spec.monitor` is \"false\" in a.yaml and \"true\" in b.yaml"},
+		{"monitor: {scrape: pod}", "monitor: {scrape: false}", "`spec.monitor.scrape` is \"pod\" in a.yaml and \"false\" in b.yaml"},
+		{"monitor: {labels: {a: b}}", "monitor: {labels: {a: c}}", "`spec.monitor.labels` is not the same in a.yaml and in b.yaml"},
+		{"monitor: {gateway: {}}", "monitor: {gateway: {running: x}}", "`spec.monitor.gateway` is not the same in a.yaml and in b.yaml"},
 	}
 	for _, test := range tests {
 		t.Run(test.want, func(t *testing.T) {

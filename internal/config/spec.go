@@ -29,8 +29,9 @@ type Spec struct {
 	FailOn FailOn
 	Stamp  *bool
 	Prune  *Prune
-	// Monitor is a mapping; the generator of monitoring objects decodes it.
-	Monitor *yaml.Node
+	// Monitor asks for monitoring objects; nil: none are generated, and what stands
+	// is left alone.
+	Monitor *Monitor
 }
 
 // Engine says which engine runs when the image does not.

@@ -89,6 +89,9 @@ type Finding struct {
 	Fix []Replacement
 	// Tier is the cache tier that wants a job to prune it; nil elsewhere.
 	Tier *Tier
+	// Monitors is what a monitoring object that the finding adds, renews or takes
+	// away is for; empty elsewhere.
+	Monitors string
 
 	// File, Line and Column (from 1) say where the setting stands in the input.
 	File   string

@@ -40,7 +40,7 @@ var Table = []Meta{
 	{"unpruned-cache", finding.Warning, true, "A growing cache tier is pruned by nobody."},
 	{"slow-cache-lookup", finding.Warning, true, "A file-backed cache runs without its metadata cache."},
 	{"dead-env", finding.Warning, true, "This engine version does not read the variable."},
-	{"dead-metric", finding.Warning, false, "This engine version does not emit the metric."},
+	{"dead-metric", finding.Warning, true, "A dashboard or alert asks for a metric that this engine version does not emit, or the monitoring that the config asks for is not there or out of date."},
 	{"substitution-hazard", finding.Warning, false, "Flux substitution would change the text or its type."},
 	{"unexpanded-value", finding.Warning, false, "Nothing expands the variable, or a needed value is empty."},
 	{"unknown-version", finding.Info, false, "No engine version can be told."},

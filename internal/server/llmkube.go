@@ -64,7 +64,7 @@ func llmkubeServer(item *stream.Item, root *yaml.Node, object finding.Object, ta
 		Operator:      table.Name, ModelSource: text(at(model, "spec", "source")),
 		Labels:      stringMap(at(root, "metadata", "labels")),
 		Annotations: stringMap(at(root, "metadata", "annotations")),
-		Ports:       []ContainerPort{{Number: service.port(), Own: true}},
+		Ports:       []ContainerPort{{Name: "http", Number: service.port(), Own: true}},
 		Probes:      service.probes(),
 		Hidden:      service.hiddenFields(modelRef),
 		Unread:      table.unreadFields(name, spec, path),

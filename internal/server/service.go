@@ -14,16 +14,24 @@ import (
 type service struct {
 	name     string
 	selector map[string]string
-	targets  []string
+	labels   map[string]string
+	ports    []servicePort
 	// addressed is true where it has an address of its own: of a headless or
 	// external one Kubernetes tells containers nothing.
 	addressed bool
 }
 
+// servicePort is a port of a Service: its own name, and the port of the pods.
+type servicePort struct{ name, target string }
+
 // FrontPort is a port of a Service that leads to the pod of a server.
 type FrontPort struct {
 	// Service names the Service for people.
 	Service string
+	// Name is the port's name in the Service, Labels are those of the Service; empty
+	// where an operator writes it.
+	Name   string
+	Labels map[string]string
 	// Target is the port of the pod, a number or a name.
 	Target string
 	// Path leads to the field in the server's own object that decides it; nil
@@ -57,7 +65,8 @@ func services(items []*stream.Item) (*serviceIndex, error) {
 		}
 		address, kind := text(at(root, "spec", "clusterIP")), text(at(root, "spec", "type"))
 		one := service{
-			name: object.Name, selector: stringMap(at(root, "spec", "selector")), targets: targetPorts(at(root, "spec", "ports")),
+			name: object.Name, selector: stringMap(at(root, "spec", "selector")), ports: servicePorts(at(root, "spec", "ports")),
+			labels:    stringMap(at(root, "metadata", "labels")),
 			addressed: address != "None" && kind != "ExternalName",
 		}
 		if one.addressed {
@@ -69,23 +78,23 @@ func services(items []*stream.Item) (*serviceIndex, error) {
 	return found, nil
 }
 
-// targetPorts are the ports of the pods that a Service leads to: targetPort, else
-// port.
-func targetPorts(list *yaml.Node) []string {
+// servicePorts are the ports of a Service, each with that of the pods to which it
+// leads: targetPort, else port.
+func servicePorts(list *yaml.Node) []servicePort {
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return nil
 	}
-	var targets []string
+	var ports []servicePort
 	for _, element := range list.Content {
 		target := text(at(element, "targetPort"))
 		if target == "" {
 			target = text(at(element, "port"))
 		}
 		if target != "" && !decidedElsewhere(target) {
-			targets = append(targets, target)
+			ports = append(ports, servicePort{name: text(at(element, "name")), target: target})
 		}
 	}
-	return targets
+	return ports
 }
 
 // selects tells whether the Service leads to the pods of a server.
@@ -114,8 +123,8 @@ func (s *Server) tell(all *serviceIndex) {
 		if !one.addressed {
 			continue // it gives out addresses of pods, and leads to no port
 		}
-		for _, target := range one.targets {
-			s.Front = append(s.Front, FrontPort{Service: "Service " + one.name, Target: target})
+		for _, port := range one.ports {
+			s.Front = append(s.Front, FrontPort{Service: "Service " + one.name, Name: port.name, Labels: one.labels, Target: port.target})
 		}
 	}
 }
