@@ -66,8 +66,9 @@ func Find(items []*stream.Item, prefixes []string, parse Parse) []Query {
 	wanted, seen := slices.Clone(prefixes), map[string]bool{}
 	for len(wanted) > 0 {
 		finder := finder{words: wanted, parse: parse}
+		words := stream.NewWords(wanted...)
 		for _, item := range items {
-			if !item.Mentions(wanted...) {
+			if !item.MentionsAny(words) {
 				continue
 			}
 			root, err := item.Root()
