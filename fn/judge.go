@@ -83,9 +83,8 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		return nil, err
 	}
 	all := &judgements{left: left, items: items}
-	rules := validators.All()
+	var tasks []*task
 	times := map[string]int{}
-	seen := map[string][]rule.Server{} // by namespace
 	for _, s := range servers {
 		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
 		times[id]++
@@ -97,23 +96,95 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			continue
+		if ok {
+			tasks = append(tasks, &task{server: s, id: id, config: chosen})
 		}
-		beside := seen[s.Object.Namespace]
-		one, view, err := in.judgeServer(s, chosen, rules, beside)
-		if err != nil {
-			return nil, err
+	}
+	if err := in.judgeTasks(tasks); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		if t.judged != nil {
+			t.judged.id = t.id
+			all.servers = append(all.servers, *t.judged)
 		}
-		if one == nil {
-			continue
-		}
-		one.id = id
-		all.servers = append(all.servers, *one)
-		seen[s.Object.Namespace] = append(beside, view)
 	}
 	all.settleExceptions()
 	return all, all.settleTiers()
+}
+
+// task is a server that is to be judged, by one config.
+type task struct {
+	server  *server.Server
+	id      string
+	config  *config.Config
+	subject *subject
+	view    *view
+	judged  *judged
+}
+
+// judgeTasks judges servers, on all cores those of different items: each is read
+// alone first, then the rules see it beside those before it.
+func (in Input) judgeTasks(tasks []*task) error {
+	rules := validators.All()
+	if in.To != nil {
+		rules = validators.OfVersions()
+	}
+	groups := byText(tasks)
+	each := func(do func(*task) error) error {
+		return inParallel(len(groups), func(i int) error {
+			for _, t := range groups[i] {
+				if err := do(t); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := each(func(t *task) (err error) {
+		if t.subject, err = newSubject(t.server, t.config); err == nil && in.To == nil {
+			t.view = t.subject.look()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	seen := map[string][]rule.Server{} // by namespace
+	for _, t := range tasks {
+		if t.view != nil {
+			namespace := t.server.Object.Namespace
+			t.view.beside = seen[namespace]
+			seen[namespace] = append(t.view.beside, t.view.server)
+		}
+	}
+	return each(func(t *task) (err error) {
+		if in.To == nil {
+			t.judged, err = t.subject.judge(rules, t.view)
+			return err
+		}
+		if to, ok := in.To[t.server.Engine]; ok {
+			t.judged, err = t.subject.cross(to, rules)
+		}
+		return err
+	})
+}
+
+// byText groups servers, in their order, by the text that they are decoded with:
+// what is remembered of a text is for one reader at a time.
+func byText(tasks []*task) [][]*task {
+	var groups [][]*task
+	at := map[any]int{}
+	for _, t := range tasks {
+		text := t.server.Item.Together()
+		n, ok := at[text]
+		if !ok {
+			n, groups = len(groups), append(groups, nil)
+			at[text] = n
+		}
+		groups[n] = append(groups[n], t)
+	}
+	return groups
 }
 
 // settleExceptions: an annotation speaks for all servers of its object, so an
@@ -214,25 +285,37 @@ func newSubject(s *server.Server, chosen *config.Config) (*subject, error) {
 	return &subject{Server: s, config: chosen, overrides: overrides, engine: catalogued, known: known, facts: gathered, serving: served}, nil
 }
 
-// judge applies the rules to a server, beside those that stand before it, at
-// every release that its version leaves possible; the view is what later ones see
-// of it.
-func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
+// view is a server as the rules see it, and those of its namespace before it.
+type view struct {
+	server rule.Server
+	readAt readAt
+	beside []rule.Server
+}
+
+// look reads the settings of a server.
+func (s *subject) look() *view {
 	readAt := readByRelease(s.Server, s.engine, s.known, s.facts)
-	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: readAt}
 	release, ok := s.facts.Span.Newest()
 	if !ok {
 		release = s.engine.Releases[0]
 	}
-	seen := rule.Server{Server: s.Server, Facts: s.facts, Newest: readAt(release), NewestRelease: release, Catalogue: s.engine, Serving: s.serving}
-	if ok {
+	return &view{readAt: readAt, server: rule.Server{
+		Server: s.Server, Facts: s.facts, Newest: readAt(release), NewestRelease: release, Catalogue: s.engine, Serving: s.serving,
+	}}
+}
+
+// judge applies the rules to a server at every release that its version leaves
+// possible.
+func (s *subject) judge(rules []rule.Rule, v *view) (*judged, error) {
+	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: v.readAt}
+	seen := v.server
+	if _, ok := s.facts.Span.Newest(); ok {
 		one.settings = seen.Newest.Settings
 	}
-	view := seen
-	seen.Earlier = beside
-	result, err := rule.Run(rules, seen, s.known, s.engine, readAt)
+	seen.Earlier = v.beside
+	result, err := rule.Run(rules, seen, s.known, s.engine, v.readAt)
 	if err != nil {
-		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s.Server), err)
+		return nil, fmt.Errorf("%s: %w", label(s.Server), err)
 	}
 	policy := rule.Policy{
 		Rules: s.config.Spec.Rules, Keep: s.config.Spec.Keep,
@@ -246,7 +329,7 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 		one.locate(&one.findings[i])
 	}
 	one.undecided = undecidedFor(s.config, result.Undecided)
-	return one, view, nil
+	return one, nil
 }
 
 // knowledgeFor is what is known of an engine, with the user's own facts.

@@ -240,7 +240,7 @@ func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*str
 			rewritten[i] = source
 			continue
 		}
-		again, err := parse(source, data)
+		again, err := source.Again(data)
 		if err != nil {
 			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trimtab/trimtab/engines"
@@ -35,6 +36,9 @@ type Engine struct {
 	env       func() (map[string]*envLine, error)
 	configs   func() (map[string]*Config, error)
 	metrics   func() ([]Metric, error)
+
+	images     sync.Map // image reference → Span: a fleet repeats a few
+	imageCount atomic.Int64
 }
 
 // Names are the engines that Load knows.
