@@ -2,7 +2,9 @@ package fn
 
 import (
 	"errors"
+	"maps"
 	"slices"
+	"sync"
 
 	"github.com/trimtab/trimtab/internal/edit"
 	"github.com/trimtab/trimtab/internal/finding"
@@ -31,9 +33,12 @@ func change(in Input, all *judgements) (*changes, error) {
 	for s, source := range in.Sources {
 		var splices []stream.Splice
 		objects := bySource[source]
+		plans, err := made.planItems(in, source.Items, byItem)
+		if err != nil {
+			return nil, err
+		}
 		for i, item := range source.Items {
-			servers := byItem[item]
-			planned := made.planItem(in, item, servers)
+			servers, planned := byItem[item], plans[item]
 			splices = append(splices, planned...)
 			generates := slices.ContainsFunc(servers, func(s *judged) bool { return len(s.generated) > 0 })
 			if len(planned) > 0 || generates {
@@ -52,6 +57,36 @@ func change(in Input, all *judgements) (*changes, error) {
 		}
 	}
 	return made, nil
+}
+
+// planItems plans the edits of items, on all cores those of items with a text of
+// their own.
+func (made *changes) planItems(in Input, items []*stream.Item, byItem map[*stream.Item][]*judged) (map[*stream.Item][]stream.Splice, error) {
+	var groups [][]*stream.Item
+	at := map[any]int{}
+	for _, item := range items {
+		if len(byItem[item]) == 0 {
+			continue
+		}
+		n, ok := at[item.Together()]
+		if !ok {
+			n, groups = len(groups), append(groups, nil)
+			at[item.Together()] = n
+		}
+		groups[n] = append(groups[n], item)
+	}
+	plans := map[*stream.Item][]stream.Splice{}
+	var writing sync.Mutex
+	return plans, inParallel(len(groups), func(i int) error {
+		for _, item := range groups[i] {
+			planned, refused := planItem(in, item, byItem[item])
+			writing.Lock()
+			plans[item] = planned
+			maps.Copy(made.refused, refused)
+			writing.Unlock()
+		}
+		return nil
+	})
 }
 
 // generatedBySource are the generated objects of each source: those that stand
@@ -95,8 +130,8 @@ func (j *judgements) byItem() map[*stream.Item][]*judged {
 
 // planItem plans all edits of one item together; when that is refused, one
 // group of findings after the other, so that only those that cannot be edited
-// are left out.
-func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []stream.Splice {
+// are left out: these are refused.
+func planItem(in Input, item *stream.Item, servers []*judged) (planned []stream.Splice, refused map[string]bool) {
 	var acting []*finding.Finding
 	owner := map[*finding.Finding]*judged{}
 	var settings []setting.Setting
@@ -110,21 +145,21 @@ func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []
 		}
 	}
 	if len(acting) == 0 {
-		return nil
+		return nil, nil
 	}
 	plan := func(chosen []*finding.Finding) ([]stream.Splice, error) {
 		return in.plan(item, chosen, settings)
 	}
 	if planned, err := plan(acting); err == nil {
-		return planned
+		return planned, nil
 	}
 	var accepted []*finding.Finding
-	var planned []stream.Splice
+	refused = map[string]bool{}
 	for _, group := range groups(acting) {
 		tried, err := plan(append(accepted[:len(accepted):len(accepted)], group...))
 		if err != nil {
 			for _, f := range group {
-				made.refused[owner[f].key()+identity(*f)] = true
+				refused[owner[f].key()+identity(*f)] = true
 				f.Action = finding.None
 				f.Message += " (edit it by hand: " + err.Error() + ")"
 			}
@@ -132,7 +167,7 @@ func (made *changes) planItem(in Input, item *stream.Item, servers []*judged) []
 		}
 		accepted, planned = append(accepted, group...), tried
 	}
-	return planned
+	return planned, refused
 }
 
 // plan makes splices of what some findings of an item say; settings are those of

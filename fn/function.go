@@ -34,7 +34,7 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (c
 			code = unable(stderr, fmt.Errorf("internal fault, please report the input: %v", fault))
 		}
 	}()
-	data, err := io.ReadAll(stdin)
+	data, err := readAll(stdin)
 	if err != nil {
 		return unable(stderr, fmt.Errorf("cannot read standard input: %w", err))
 	}
@@ -42,7 +42,7 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (c
 	if err != nil {
 		return unable(stderr, err)
 	}
-	if _, err := stdout.Write(written); err != nil {
+	if err := stream.Write(stdout, written.data, written.results); err != nil {
 		return unable(stderr, fmt.Errorf("cannot write standard output: %w", err))
 	}
 	for _, idle := range out.Idle {
@@ -63,15 +63,23 @@ func unable(stderr io.Writer, err error) int {
 // Run makes the output ResourceList, with results, from the input one. failed is
 // true when a finding remains at or above failOn. An error means that the work
 // could not be done. parse is that of Serve.
-func Run(list []byte, parse monitoring.Parse) (output []byte, failed bool, err error) {
-	written, out, err := run(list, parse)
+func Run(list []byte, parse monitoring.Parse) (written []byte, failed bool, err error) {
+	made, out, err := run(list, parse)
 	if err != nil {
 		return nil, false, err
 	}
-	return written, out.Failed, nil
+	written, err = stream.Apply(made.data, made.results)
+	return written, out.Failed, err
 }
 
-func run(data []byte, parse monitoring.Parse) ([]byte, *Outcome, error) {
+// output is the list after the edits, and the splices that add the results: no
+// second copy of a large list is made for them.
+type output struct {
+	data    []byte
+	results []stream.Splice
+}
+
+func run(data []byte, parse monitoring.Parse) (*output, *Outcome, error) {
 	source, err := stream.ParseResourceList(data)
 	if err != nil {
 		return nil, nil, err
@@ -87,18 +95,17 @@ func run(data []byte, parse monitoring.Parse) ([]byte, *Outcome, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	written := data
-	if changed, ok := out.Changed[source]; ok {
-		written = changed
+	if changed, ok := out.rewritten[source]; ok {
+		source = changed
 	}
-	written, err = withResults(written, out.Report)
+	results, err := withResults(source, out.Report)
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(bytes.TrimSpace(written)) == 0 {
+	if len(bytes.TrimSpace(source.Data)) == 0 {
 		return nil, nil, errors.New("internal fault: the output is empty, please report the input")
 	}
-	return written, out, nil
+	return &output{source.Data, results}, out, nil
 }
 
 func functionConfig(source *stream.Source) (*config.Config, error) {
@@ -113,24 +120,13 @@ func functionConfig(source *stream.Source) (*config.Config, error) {
 }
 
 // withResults adds the findings to the results of a ResourceList.
-func withResults(data []byte, found report.Report) ([]byte, error) {
+func withResults(source *stream.Source, found report.Report) ([]stream.Splice, error) {
 	results := report.Results(found)
-	if len(results) == 0 {
-		return data, nil
-	}
-	source, err := stream.ParseResourceList(data)
-	if err != nil {
-		return nil, fmt.Errorf("the changed list does not parse, nothing was written: %w", err)
-	}
 	entries := make([]any, len(results))
 	for i, result := range results {
 		entries[i] = result
 	}
-	splices, err := source.ResultsSplice(entries)
-	if err != nil {
-		return nil, err
-	}
-	return stream.Apply(data, splices)
+	return source.ResultsSplice(entries)
 }
 
 // annotationsOf are the annotations of the object an item holds.

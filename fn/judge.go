@@ -19,7 +19,6 @@ import (
 	"github.com/trimtab/trimtab/internal/serving"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
-	"github.com/trimtab/trimtab/validators"
 )
 
 // judgements are what the rules say about all servers of a run.
@@ -87,9 +86,8 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		return nil, err
 	}
 	all := &judgements{left: left, items: items}
-	rules := validators.All()
+	var tasks []*task
 	times := map[string]int{}
-	seen := map[string][]rule.Server{} // by namespace
 	for _, s := range servers {
 		id := strings.Join([]string{s.Item.Source.Name, s.Object.Kind, s.Object.Namespace, s.Object.Name, s.Path.String()}, "\x00")
 		times[id]++
@@ -101,20 +99,18 @@ func judge(in Input, sources []*stream.Source, wanted map[place]bool) (*judgemen
 		if err != nil {
 			return nil, err
 		}
-		if !ok {
-			continue
+		if ok {
+			tasks = append(tasks, &task{server: s, id: id, config: chosen})
 		}
-		beside := seen[s.Object.Namespace]
-		one, view, err := in.judgeServer(s, chosen, rules, beside)
-		if err != nil {
-			return nil, err
+	}
+	if err := in.judgeTasks(tasks); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		if t.judged != nil {
+			t.judged.id = t.id
+			all.servers = append(all.servers, *t.judged)
 		}
-		if one == nil {
-			continue
-		}
-		one.id = id
-		all.servers = append(all.servers, *one)
-		seen[s.Object.Namespace] = append(beside, view)
 	}
 	all.settleExceptions()
 	if err := all.settleTiers(); err != nil {
@@ -221,25 +217,38 @@ func newSubject(s *server.Server, chosen *config.Config) (*subject, error) {
 	return &subject{Server: s, config: chosen, overrides: overrides, engine: catalogued, known: known, facts: gathered, serving: served}, nil
 }
 
-// judge applies the rules to a server, beside those that stand before it, at
-// every release that its version leaves possible; the view is what later ones see
-// of it.
-func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
+// view is a server as the rules see it, and those of its namespace before it.
+type view struct {
+	server rule.Server
+	readAt readAt
+	beside []rule.Server
+}
+
+// look reads the settings of a server.
+func (s *subject) look() *view {
 	readAt := readByRelease(s.Server, s.engine, s.known, s.facts)
-	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: readAt}
 	release, ok := s.facts.Span.Newest()
 	if !ok {
 		release = s.engine.Releases[0]
 	}
-	seen := rule.Server{Server: s.Server, Facts: s.facts, Newest: readAt(release), NewestRelease: release, Catalogue: s.engine, Serving: s.serving}
-	if ok {
+	return &view{readAt: readAt, server: rule.Server{
+		Server: s.Server, Facts: s.facts, Newest: readAt(release), NewestRelease: release, Catalogue: s.engine, Serving: s.serving,
+	}}
+}
+
+// judge applies the rules to a server at every release that its version leaves
+// possible.
+func (s *subject) judge(rules []rule.Rule, v *view) (*judged, error) {
+	one := &judged{Server: s.Server, facts: s.facts, engine: s.engine, known: s.known, config: s.config, readAt: v.readAt}
+	seen := v.server
+	if _, ok := s.facts.Span.Newest(); ok {
 		one.settings = seen.Newest.Settings
 	}
-	view := seen
-	one.view, seen.Earlier = seen, beside
-	result, err := rule.Run(rules, seen, s.known, s.engine, readAt)
+	one.view = seen
+	seen.Earlier = v.beside
+	result, err := rule.Run(rules, seen, s.known, s.engine, v.readAt)
 	if err != nil {
-		return nil, rule.Server{}, fmt.Errorf("%s: %w", label(s.Server), err)
+		return nil, fmt.Errorf("%s: %w", label(s.Server), err)
 	}
 	policy := rule.Policy{
 		Rules: s.rules(), Keep: s.config.Spec.Keep,
@@ -253,7 +262,7 @@ func (s *subject) judge(rules []rule.Rule, beside []rule.Server) (*judged, rule.
 		one.locate(&one.findings[i])
 	}
 	one.undecided = undecidedFor(s.config, result.Undecided)
-	return one, view, nil
+	return one, nil
 }
 
 // rules are what the config says of rules. Where it wants recorded what a sizing

@@ -54,6 +54,8 @@ type Outcome struct {
 	Report report.Report
 	// Changed holds the new bytes of each source that changes.
 	Changed map[*stream.Source][]byte
+	// rewritten are the same sources, read again.
+	rewritten map[*stream.Source]*stream.Source
 	// Failed is true when a finding remains at or above the severity that the
 	// config of its server names in failOn.
 	Failed bool
@@ -196,20 +198,35 @@ func (t *trimmed) finish(in Input) (*Outcome, error) {
 			open[0].Setting, open[0].Object.Kind, open[0].Object.Name)
 	}
 	t.judged.settle(final)
-	return in.outcome(t.judged, t.bytes(in))
+	out, err := in.outcome(t.judged, t.bytes(in))
+	if err == nil {
+		out.rewritten = t.sources(in)
+	}
+	return out, err
 }
 
 // bytes is the text of the sources that change, after the last edits.
 func (t *trimmed) bytes(in Input) map[*stream.Source][]byte {
 	changed := map[*stream.Source][]byte{}
-	for source, data := range t.changes.bytes {
-		changed[source] = data
+	for source, again := range t.sources(in) {
+		changed[source] = again.Data
+	}
+	return changed
+}
+
+// sources are the sources that change, as they are read after the last edits.
+func (t *trimmed) sources(in Input) map[*stream.Source]*stream.Source {
+	changed := map[*stream.Source]*stream.Source{}
+	for i, source := range in.Sources {
+		if _, ok := t.changes.bytes[source]; ok {
+			changed[source] = t.rewritten[i]
+		}
 	}
 	if t.next != nil {
-		later := t.next.bytes(in.reading(t.rewritten))
+		later := t.next.sources(in.reading(t.rewritten))
 		for i, source := range in.Sources {
-			if data, ok := later[t.rewritten[i]]; ok {
-				changed[source] = data
+			if again, ok := later[t.rewritten[i]]; ok {
+				changed[source] = again
 			}
 		}
 	}
@@ -225,7 +242,7 @@ func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*str
 			rewritten[i] = source
 			continue
 		}
-		again, err := parse(source, data)
+		again, err := source.Again(data)
 		if err != nil {
 			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
 		}

@@ -11,10 +11,8 @@ import (
 	"github.com/trimtab/trimtab/internal/finding"
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
-	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
-	"github.com/trimtab/trimtab/validators"
 )
 
 // Upgraded is what other engine versions change, and the bytes of the sources
@@ -107,23 +105,6 @@ type crossing struct {
 	changes []report.Change
 }
 
-// judgeServer judges a server at its own version or, where another one is asked
-// for, what that changes; nil where the server's engine stays.
-func (in Input) judgeServer(s *server.Server, chosen *config.Config, rules []rule.Rule, beside []rule.Server) (*judged, rule.Server, error) {
-	one, err := newSubject(s, chosen)
-	if err != nil {
-		return nil, rule.Server{}, err
-	}
-	if in.To == nil {
-		return one.judge(rules, beside)
-	}
-	to, ok := in.To[s.Engine]
-	if !ok {
-		return nil, rule.Server{}, nil
-	}
-	return one.cross(to, validators.OfVersions())
-}
-
 // at is the server as if it ran exactly one release.
 func (s *subject) at(release catalogue.Release) *subject {
 	there, gathered := *s, *s.facts
@@ -133,17 +114,19 @@ func (s *subject) at(release catalogue.Release) *subject {
 }
 
 // cross judges a server at another release, and keeps what is new there.
-func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, rule.Server, error) {
-	after, view, err := s.at(to).judge(rules, nil)
+func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, error) {
+	there := s.at(to)
+	after, err := there.judge(rules, there.look())
 	if err != nil {
-		return nil, rule.Server{}, err
+		return nil, err
 	}
 	after.crossing = &crossing{from: s.facts.Span, since: map[string][]catalogue.Release{}}
 	var present []*judged
 	for _, release := range s.facts.Span.Releases {
-		before, _, err := s.at(release).judge(rules, nil)
+		here := s.at(release)
+		before, err := here.judge(rules, here.look())
 		if err != nil {
-			return nil, rule.Server{}, err
+			return nil, err
 		}
 		present = append(present, before)
 	}
@@ -157,7 +140,7 @@ func (s *subject) cross(to catalogue.Release, rules []rule.Rule) (*judged, rule.
 		after.crossing.changes = append(after.crossing.changes, after.silentSince(before)...)
 	}
 	after.crossing.merge()
-	return after, view, nil
+	return after, nil
 }
 
 // release is the one of a server that is judged at exactly one.

@@ -58,7 +58,7 @@ func (in Input) writeTags(servers []*judged, tags []*report.Change, changed map[
 		if !ok {
 			data = source.Data
 		}
-		now, err := parse(source, data)
+		now, err := source.Again(data)
 		if err != nil {
 			return fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
 		}

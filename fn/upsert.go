@@ -16,7 +16,7 @@ import (
 func upsert(source *stream.Source, data []byte, objects []generated) ([]byte, error) {
 	slices.SortStableFunc(objects, func(a, b generated) int { return cmp.Compare(a.turn(source), b.turn(source)) })
 	for _, object := range objects {
-		now, err := parse(source, data)
+		now, err := source.Again(data)
 		if err != nil {
 			return nil, err
 		}
@@ -54,14 +54,6 @@ func (g generated) splices(before, now *stream.Source) ([]stream.Splice, error) 
 		return now.Items[at].RemoveSplices()
 	}
 	return now.Items[at].ReplaceSplices(g.text)
-}
-
-// parse reads new text of a source as the source itself was read.
-func parse(source *stream.Source, data []byte) (*stream.Source, error) {
-	if source.List != nil {
-		return stream.ParseResourceList(data)
-	}
-	return stream.ParseDocuments(source.Name, data)
 }
 
 // beside puts an object into the server's file, behind the documents that are

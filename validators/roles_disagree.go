@@ -21,12 +21,17 @@ func rolesDisagree() rule.Rule {
 	return rule.Rule{Meta: meta, CheckServer: func(s rule.Server) []finding.Finding {
 		var found []finding.Finding
 		said := map[string]bool{} // once for each setting, whatever it differs from
-		for _, other := range s.Earlier {
-			pair := pairOf(other, s)
-			if pair == "" || other.Engine != s.Engine {
+		stage := stageOf(s)
+		for i := range s.Earlier {
+			other := &s.Earlier[i]
+			if other.Engine != s.Engine {
 				continue
 			}
-			for _, f := range disagreements(other, s, pair, meta) {
+			pair := pairOf(other, &s, stage)
+			if pair == "" {
+				continue
+			}
+			for _, f := range disagreements(*other, s, pair, meta) {
 				if !said[f.Setting] {
 					said[f.Setting] = true
 					found = append(found, f)
@@ -37,9 +42,14 @@ func rolesDisagree() rule.Rule {
 	}}
 }
 
-// pairOf tells how two servers belong together; empty where they do not.
-func pairOf(a, b rule.Server) serving.Pair {
+// pairOf tells how two servers belong together, of which the second is a stage;
+// empty where they do not. It is asked of every two servers of a namespace: what
+// costs little comes first.
+func pairOf(a, b *rule.Server, second string) serving.Pair {
 	sameObject := a.Item == b.Item
+	if !sameObject && second == "" && !sharesFront(a, b) {
+		return "" // neither halves nor replicas
+	}
 	if sameObject && a.Template().String() == b.Template().String() {
 		return "" // two engines in one pod
 	}
@@ -53,7 +63,7 @@ func pairOf(a, b rule.Server) serving.Pair {
 	case !sameObject && server.Folder(a.Item) != server.Folder(b.Item):
 		return "" // it may be of another cluster
 	}
-	first, second := stageOf(a), stageOf(b)
+	first := stageOf(*a)
 	halves := first != "" && second != "" && first != second
 	switch {
 	case halves && (sameObject || sameService(a, b)):
@@ -91,12 +101,12 @@ func stageOf(s rule.Server) string {
 }
 
 // sharesService tells whether one Service leads to both.
-func sharesService(a, b rule.Server) bool {
+func sharesService(a, b *rule.Server) bool {
 	return slices.ContainsFunc(a.ServedBy, func(name string) bool { return slices.Contains(b.ServedBy, name) })
 }
 
 // sharesFront tells whether one Service with an address sends requests to both.
-func sharesFront(a, b rule.Server) bool {
+func sharesFront(a, b *rule.Server) bool {
 	return slices.ContainsFunc(a.Front, func(one server.FrontPort) bool {
 		return one.Path == nil && slices.ContainsFunc(b.Front, func(other server.FrontPort) bool { return other.Path == nil && other.Service == one.Service })
 	})
@@ -105,7 +115,7 @@ func sharesFront(a, b rule.Server) bool {
 // sameService tells whether two objects of one namespace are the halves of one
 // service: a Service leads to both, or their names or the labels of their pods
 // differ in nothing but the half.
-func sameService(a, b rule.Server) bool {
+func sameService(a, b *rule.Server) bool {
 	if sharesService(a, b) {
 		return true
 	}

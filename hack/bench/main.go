@@ -27,7 +27,7 @@ func main() {
 }
 
 // programs are the paths of what is timed.
-type programs struct{ trimtab, identity, hello string }
+type programs struct{ trimtab, identity, hello, kustomize string }
 
 func run() error {
 	dir, err := os.MkdirTemp("", "bench-")
@@ -35,8 +35,8 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	built := programs{filepath.Join(dir, "trimtab"), filepath.Join(dir, "identity"), filepath.Join(dir, "hello")}
-	for path, source := range map[string]string{built.trimtab: ".", built.identity: "./hack/bench/identity", built.hello: "./hack/bench/hello"} {
+	built := programs{filepath.Join(dir, "trimtab"), filepath.Join(dir, "identity"), filepath.Join(dir, "hello"), filepath.Join(dir, "kustomize")}
+	for path, source := range map[string]string{built.kustomize: "sigs.k8s.io/kustomize/kustomize/v5", built.trimtab: ".", built.identity: "./hack/bench/identity", built.hello: "./hack/bench/hello"} {
 		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, source)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -44,7 +44,7 @@ func run() error {
 		}
 	}
 	fmt.Printf("%-58s %8s %17s %6s\n", "ratio, median of 7 pairs", "", "least to most", "limit")
-	for _, one := range []func(programs, string) error{cluster, bystanders, servers, growth, few, files} {
+	for _, one := range []func(programs, string) error{cluster, bystanders, servers, growth, few, hosted, files} {
 		if err := one(built, dir); err != nil {
 			return err
 		}
@@ -223,6 +223,41 @@ func few(built programs, _ string) error {
 	return err
 }
 
+// hosted builds 100 objects by kustomize with trimtab as the function, and with
+// cat in its place.
+func hosted(built programs, dir string) error {
+	var builds []func() (sample, error)
+	for _, path := range []string{built.trimtab, "/bin/cat"} {
+		base := filepath.Join(dir, "hosted-by-"+filepath.Base(path))
+		if err := os.MkdirAll(base, 0o755); err != nil {
+			return err
+		}
+		function := "apiVersion: trimtab.dev/v1alpha1\nkind: Trim\nmetadata:\n  name: trim\n  annotations:\n    config.kubernetes.io/function: |\n      exec:\n        path: " + path + "\n"
+		for file, text := range map[string]string{
+			"objects.yaml": documents(list(100, 50)), "trim.yaml": function,
+			"kustomization.yaml": "resources: [objects.yaml]\ntransformers: [trim.yaml]\n",
+		} {
+			if err := os.WriteFile(filepath.Join(base, file), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		builds = append(builds, func() (sample, error) {
+			return timed(nil, built.kustomize, "build", "--enable-alpha-plugins", "--enable-exec", base)
+		})
+	}
+	ours, theirs, err := compare(builds[0], builds[1])
+	if err == nil {
+		say("kustomize build of 100 objects, 2 % servers: / cat", walls(ours, theirs), 1.04)
+	}
+	return err
+}
+
+// documents are the items of a list as the documents of a file.
+func documents(list []byte) string {
+	items := bytes.ReplaceAll(bytes.TrimPrefix(list, []byte("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n")), []byte("\n  "), []byte("\n"))
+	return strings.ReplaceAll(string(items), "- apiVersion", "---\napiVersion")
+}
+
 func files(built programs, dir string) error {
 	tree := filepath.Join(dir, "tree")
 	var names []string
@@ -231,8 +266,7 @@ func files(built programs, dir string) error {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
 		}
-		items := bytes.ReplaceAll(bytes.TrimPrefix(list(10, 0), []byte("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n")), []byte("\n  "), []byte("\n"))
-		text := strings.ReplaceAll(string(items), "- apiVersion", "---\napiVersion")
+		text := documents(list(10, 0))
 		name := filepath.Join(folder, fmt.Sprintf("f%d.yaml", i))
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			return err

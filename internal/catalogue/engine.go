@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trimtab/trimtab/engines"
@@ -37,6 +38,9 @@ type Engine struct {
 	nearOptions, nearEnv func() []candidate
 	configs              func() (map[string]*Config, error)
 	metrics              func() ([]Metric, error)
+
+	images     sync.Map // image reference → Span: a fleet repeats a few
+	imageCount atomic.Int64
 }
 
 // Names are the engines that Load knows.

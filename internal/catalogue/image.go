@@ -57,6 +57,22 @@ func SplitImage(ref string) (repository, tag, digest string) {
 // reads tags: one that begins with a release is that release, on forks too; a
 // rolling tag is the newest release, unless a digest pins it to an unknown one.
 func (e *Engine) FromImage(ref string) Span {
+	known, ok := e.images.Load(ref)
+	if !ok {
+		known = e.fromImage(ref)
+		if e.imageCount.Add(1) <= mostImages {
+			e.images.Store(ref, known)
+		}
+	}
+	span := known.(Span)
+	span.Releases = slices.Clone(span.Releases)
+	return span
+}
+
+// mostImages bounds how many image references are remembered.
+const mostImages = 4096
+
+func (e *Engine) fromImage(ref string) Span {
 	repository, tag, digest := SplitImage(ref)
 	switch {
 	case strings.Contains(ref, "${") || strings.Contains(ref, "$("):

@@ -32,6 +32,10 @@ type order struct {
 	err     error
 }
 
+// comparing is held while versions are compared: the library lengthens the parts
+// of the shorter one where they lie, which others may be reading.
+var comparing sync.Mutex
+
 func (o *order) parsed() (pep440.Version, error) {
 	o.once.Do(func() { o.version, o.err = pep440.Parse(o.text) })
 	return o.version, o.err
@@ -61,6 +65,8 @@ func (e *Engine) place(wanted pep440.Version) (index int, exact bool) {
 	if public, err := pep440.Parse(wanted.Public()); err == nil {
 		wanted = public
 	}
+	comparing.Lock()
+	defer comparing.Unlock()
 	return slices.BinarySearchFunc(e.Releases, wanted, func(release Release, wanted pep440.Version) int {
 		known, _ := release.order.parsed() // a test parses every release
 		return known.Compare(wanted)

@@ -49,6 +49,8 @@ func (r Range) Contains(release Release) bool {
 	if inside, ok := r.known.Load(release.order); ok {
 		return inside.(bool)
 	}
+	comparing.Lock()
+	defer comparing.Unlock()
 	version, err := release.order.parsed()
 	inside := err == nil
 	for _, specifier := range r.specifiers {

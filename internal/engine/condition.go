@@ -47,7 +47,7 @@ func compile(expression string) (*condition, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("condition %q: %s", expression, issues.Errors()[0].Message)
 	}
-	program, err := env.Program(parsed, cel.EvalOptions(cel.OptPartialEval))
+	program, err := env.Program(parsed, cel.EvalOptions(cel.OptPartialEval, cel.OptOptimize))
 	if err != nil {
 		return nil, fmt.Errorf("condition %q: %w", expression, err)
 	}

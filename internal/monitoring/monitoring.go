@@ -64,8 +64,9 @@ type Query struct {
 func Find(items []*stream.Item, prefixes []string, parse Parse) []Query {
 	f := finder{parse: parse, walked: map[*stream.Item]bool{}, wanted: map[string]bool{}}
 	for words := prefixes; len(words) > 0; {
+		mentioned := stream.NewWords(words...)
 		for _, item := range items {
-			if f.walked[item] || !item.Mentions(words...) {
+			if f.walked[item] || !item.MentionsAny(mentioned) {
 				continue
 			}
 			f.walked[item] = true

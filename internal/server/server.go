@@ -226,8 +226,10 @@ func (in *input) complete(servers []*Server) error {
 // mayHoldServer is a cheap test on bytes: the name of an engine stands in every
 // manifest of a server, or the group of an operator that chooses one.
 func mayHoldServer(item *stream.Item) bool {
-	return item.Mentions("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
+	return item.MentionsAny(namesOfEngines)
 }
+
+var namesOfEngines = stream.NewWords("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
 
 // look finds the servers of one object, and what is there beside them.
 func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, error) {

@@ -67,7 +67,7 @@ func (u VolumeUser) Variable(name string) (Variable, bool) {
 func volumeUsers(items []*stream.Item) ([]VolumeUser, error) {
 	var users []VolumeUser
 	for _, item := range items {
-		if !item.Mentions("persistentVolumeClaim", "hostPath") {
+		if !item.MentionsAny(namesOfVolumes) {
 			continue
 		}
 		root, err := item.Root()
@@ -116,3 +116,5 @@ func texts(node *yaml.Node) []string {
 	}
 	return list
 }
+
+var namesOfVolumes = stream.NewWords("persistentVolumeClaim", "hostPath")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,6 +32,7 @@ type Item struct {
 	start, end int
 	// shared is true when the region holds more than this item.
 	shared  bool
+	reading sync.Mutex // of the first call of Root
 	decoded bool
 	tree    *yaml.Node // the region's root
 	root    *yaml.Node
@@ -49,14 +51,26 @@ func (it *Item) settle(root *yaml.Node) {
 // Root returns the item's node, decoded when it is first asked for: a mapping,
 // for a document perhaps a scalar or sequence; nil for an item that is null.
 // Aliases inside are not resolved. It returns a *SyntaxError where the YAML
-// cannot be read.
+// cannot be read. Root may be called from several goroutines at once; what tells
+// of places, such as Layout and Position, only where no other one asks for items
+// that share their text.
 func (it *Item) Root() (*yaml.Node, error) {
+	it.reading.Lock()
+	defer it.reading.Unlock()
 	if !it.decoded {
 		root, err := it.region.decode()
 		it.settle(root)
 		it.err = named(err, it.Source.Name)
 	}
 	return it.root, it.err
+}
+
+// Together is the same for items that are decoded together.
+func (it *Item) Together() any {
+	if it.shared {
+		return it.Source
+	}
+	return it
 }
 
 // Tree returns the root of the text the item is decoded with. It is Root

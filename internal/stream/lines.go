@@ -1,10 +1,24 @@
 package stream
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // lineStarts returns the offsets of the lines of data between start and end, as
 // the parser breaks them.
 func lineStarts(data []byte, start, end int) []int {
+	if text := data[start:end]; breaksByLF(text) {
+		starts := append(make([]int, 0, bytes.Count(text, []byte("\n"))+1), start)
+		for i := start; ; {
+			n := bytes.IndexByte(data[i:end], '\n')
+			if n < 0 {
+				return starts
+			}
+			i += n + 1
+			starts = append(starts, i)
+		}
+	}
 	starts := []int{start}
 	for i := start; i < end; {
 		n := breakAt(data[:end], i)
@@ -14,6 +28,11 @@ func lineStarts(data []byte, start, end int) []int {
 		i += max(n, 1)
 	}
 	return starts
+}
+
+// breaksByLF tells whether a text holds no byte that begins another line break.
+func breaksByLF(text []byte) bool {
+	return bytes.IndexByte(text, '\r') < 0 && bytes.IndexByte(text, 0xc2) < 0 && bytes.IndexByte(text, 0xe2) < 0
 }
 
 // lastUpTo returns the index of the last offset that is not behind i, 0 if there

@@ -29,7 +29,7 @@ func (p Parser) ResourceList(data []byte) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("standard input is no ResourceList: %w; %s", err, plainHint)
 	}
-	source := &Source{Data: data}
+	source := &Source{Data: data, parser: p}
 	for i := range docs {
 		doc := &docs[i]
 		if !doc.content {

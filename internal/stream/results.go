@@ -13,7 +13,8 @@ import (
 // ResultsSplice returns the splice that appends to the `results` of the
 // ResourceList, behind those it holds already; none when there is nothing to
 // append. Each result is encoded by its yaml tags. It returns an error where
-// `results` is no list.
+// `results` is no list. One that appends its own YAML, by the method AppendYAML,
+// is not encoded to be written in block style.
 func (s *Source) ResultsSplice(results []any) ([]Splice, error) {
 	if len(results) == 0 {
 		return nil, nil
@@ -21,14 +22,7 @@ func (s *Source) ResultsSplice(results []any) ([]Splice, error) {
 	if s.List == nil {
 		return nil, errors.New("results need a ResourceList")
 	}
-	nodes := make([]*yaml.Node, len(results))
-	for i, result := range results {
-		nodes[i] = &yaml.Node{}
-		if err := nodes[i].Encode(result); err != nil {
-			return nil, fmt.Errorf("a result cannot be written: %w", err)
-		}
-	}
-	w := &resultsWriter{source: s, list: s.List, nodes: nodes, newline: "\n"}
+	w := &resultsWriter{source: s, list: s.List, results: results, newline: "\n"}
 	if end, next := LineEnd(s.Data, s.List.doc.start); next-end == 2 && s.Data[end] == '\r' {
 		w.newline = "\r\n"
 	}
@@ -42,8 +36,17 @@ func (s *Source) ResultsSplice(results []any) ([]Splice, error) {
 type resultsWriter struct {
 	source  *Source
 	list    *ResourceList
-	nodes   []*yaml.Node
+	results []any
 	newline string
+}
+
+// nodeOf encodes a result.
+func nodeOf(result any) (*yaml.Node, error) {
+	node := &yaml.Node{}
+	if err := node.Encode(result); err != nil {
+		return nil, fmt.Errorf("a result cannot be written: %w", err)
+	}
+	return node, nil
 }
 
 func (w *resultsWriter) splice() (Splice, error) {
@@ -142,11 +145,15 @@ func (w *resultsWriter) leaveOut(old *yaml.Node) bool {
 			known[text] = true
 		}
 	}
-	w.nodes = slices.DeleteFunc(w.nodes, func(n *yaml.Node) bool {
+	w.results = slices.DeleteFunc(slices.Clone(w.results), func(result any) bool {
+		n, err := nodeOf(result)
+		if err != nil {
+			return false // writing it fails
+		}
 		text, ok := resultText(n)
 		return ok && known[text]
 	})
-	return len(w.nodes) > 0
+	return len(w.results) > 0
 }
 
 // resultText is the same for two results that differ in nothing but their style
@@ -181,8 +188,12 @@ func (w *resultsWriter) append(dash, end int) (Splice, error) {
 
 // flow writes the new results in flow style, without brackets.
 func (w *resultsWriter) flow() (string, error) {
-	texts := make([]string, len(w.nodes))
-	for i, n := range w.nodes {
+	texts := make([]string, len(w.results))
+	for i, result := range w.results {
+		n, err := nodeOf(result)
+		if err != nil {
+			return "", err
+		}
 		text, err := JSON(n)
 		if err != nil {
 			return "", err
@@ -196,7 +207,18 @@ func (w *resultsWriter) flow() (string, error) {
 // an encoder holds all it ever wrote.
 func (w *resultsWriter) block(indent int) (string, error) {
 	var b bytes.Buffer
-	for _, n := range w.nodes {
+	var lines []byte
+	for _, result := range w.results {
+		if direct, ok := result.(interface{ AppendYAML([]byte) []byte }); ok {
+			lines = direct.AppendYAML(lines[:0])
+			b.WriteString("- ")
+			b.WriteString(strings.TrimPrefix(Indent(string(lines), "  ", "\n"), "  "))
+			continue
+		}
+		n, err := nodeOf(result)
+		if err != nil {
+			return "", err
+		}
 		encoder := yaml.NewEncoder(&b)
 		encoder.SetIndent(2)
 		if err := encoder.Encode(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}}); err != nil {
@@ -205,6 +227,9 @@ func (w *resultsWriter) block(indent int) (string, error) {
 		if err := encoder.Close(); err != nil {
 			return "", err
 		}
+	}
+	if indent == 0 && w.newline == "\n" {
+		return b.String(), nil
 	}
 	return Indent(b.String(), strings.Repeat(" ", indent), w.newline), nil
 }

@@ -28,6 +28,7 @@ type Source struct {
 	// documents.
 	List *ResourceList
 
+	parser  Parser
 	indexed sync.Once
 	lines   []int // offsets of line starts, once they are needed
 }
@@ -58,7 +59,7 @@ func (p Parser) Documents(name string, data []byte) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	source := &Source{Name: name, Data: data}
+	source := &Source{Name: name, Data: data, parser: p}
 	index := 0
 	for i := range docs {
 		doc := &docs[i]
@@ -76,6 +77,14 @@ func (p Parser) Documents(name string, data []byte) (*Source, error) {
 		index++
 	}
 	return source, nil
+}
+
+// Again reads new text of a source as the source itself was read.
+func (s *Source) Again(data []byte) (*Source, error) {
+	if s.List != nil {
+		return s.parser.ResourceList(data)
+	}
+	return s.parser.Documents(s.Name, data)
 }
 
 // documents cuts data into documents.

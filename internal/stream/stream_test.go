@@ -382,3 +382,20 @@ func requireLayout(t *testing.T, it *Item) {
 		require.Equal(t, n.Value, got.Content[0].Content[0].Value, "%q", text)
 	}
 }
+
+func TestWriteIsApply(t *testing.T) {
+	data := []byte("one\ntwo\nthree\n")
+	for _, splices := range [][]Splice{
+		nil,
+		{{Offset: 0, Insert: "zero\n"}},
+		{{Offset: 4, Delete: 4}, {Offset: 14, Insert: "four\n"}},
+		{{Offset: 4, Delete: 4}, {Offset: 6, Insert: "overlaps"}},
+		{{Offset: 15}},
+	} {
+		want, wantErr := Apply(data, splices)
+		var got bytes.Buffer
+		err := Write(&got, data, splices)
+		require.Equal(t, wantErr, err)
+		require.Equal(t, string(want), got.String())
+	}
+}

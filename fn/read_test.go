@@ -1,0 +1,25 @@
+package fn
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadAll(t *testing.T) {
+	for _, size := range []int{0, 1, little - 1, little, little + 1, 5 * little} {
+		want := bytes.Repeat([]byte("a line\n"), size/7+1)[:size]
+		got, err := readAll(bytes.NewReader(want))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%d bytes", size)
+		got, err = readAll(iotest.DataErrReader(iotest.HalfReader(bytes.NewReader(want))))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want, got), "%d bytes with the end", size)
+	}
+	_, err := readAll(io.MultiReader(bytes.NewReader([]byte("a")), iotest.ErrReader(errors.New("gone"))))
+	require.ErrorContains(t, err, "gone")
+}
