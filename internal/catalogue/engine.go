@@ -35,6 +35,8 @@ type Engine struct {
 	env       func() (map[string]*envLine, error)
 	configs   func() (map[string]*Config, error)
 	metrics   func() ([]Metric, error)
+	// emitting remembers the lives of metrics by the name of their samples.
+	emitting sync.Map
 }
 
 // Names are the engines that Load knows.
