@@ -104,17 +104,18 @@ func (m *standingMonitor) renamed(name string) bool {
 // asBefore draws the servers once more as they were before a host renamed them or
 // gave them a namespace, where objects stand that were written then.
 func (j *judgements) asBefore(servers []*monitored, wanted []*monitorObject) error {
-	names, stands := map[string]string{}, false
+	names, differs := map[string]string{}, false
 	for _, o := range wanted {
-		if o.stands == nil {
+		if o.stands == nil || o.kind == "" {
 			continue
 		}
-		stands = true
+		text, err := o.write(o.metadata(o.name, objectName(o.owner.Object)))
+		differs = differs || err != nil || !o.stands.upToDate(text)
 		if o.name == o.owner.name && o.stands.renamed(o.name) {
 			names[o.owner.key()] = o.stands.Labels[transformers.MonitorsLabel]
 		}
 	}
-	if !stands {
+	if !differs {
 		return nil
 	}
 	for _, bare := range []bool{false, true} {

@@ -41,6 +41,8 @@ type Engine struct {
 
 	images     sync.Map // image reference → Span: a fleet repeats a few
 	imageCount atomic.Int64
+	// emitting remembers the lives of metrics by the name of their samples.
+	emitting sync.Map
 }
 
 // Names are the engines that Load knows.

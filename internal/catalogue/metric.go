@@ -163,8 +163,18 @@ func (m Metric) MayHave(label string, r Release) bool {
 // Emitting returns the lives of the metrics that expose samples under a name, in
 // any release.
 func (e *Engine) Emitting(series string) []Metric {
+	if known, ok := e.emitting.Load(series); ok {
+		return slices.Clone(known.([]Metric))
+	}
 	all, _ := e.metrics() // a test reads the file
-	return slices.DeleteFunc(slices.Clone(all), func(m Metric) bool { return !m.Emits(series) })
+	var lives []Metric
+	for _, m := range all {
+		if m.Emits(series) {
+			lives = append(lives, m)
+		}
+	}
+	e.emitting.Store(series, lives)
+	return slices.Clone(lives)
 }
 
 // NearestSeries returns the name of samples that a release exposes and that a

@@ -43,6 +43,10 @@ type Server struct {
 	Values Values
 	// Labels are those that the matchers of the server name.
 	Labels []string
+
+	// own are those of the labels that the engine gives its metrics; others come from
+	// whoever scrapes, and are on all.
+	own []string
 }
 
 // Board is what can be shown of a server and watched.
@@ -64,7 +68,10 @@ type Left struct {
 // Fill chooses of an engine's panels and alerts those that every release of the
 // server fills with its settings, and fills in the values. Errors are those of the
 // data.
-func Fill(s Server) (Board, error) { return s.fill(s.Engine.Name) }
+func Fill(s Server) (Board, error) {
+	s.own = slices.DeleteFunc(slices.Clone(s.Labels), func(label string) bool { return !s.isEngineLabel(label) })
+	return s.fill(s.Engine.Name)
+}
 
 // FillGateway is Fill for what shows a gateway, which needs no engine.
 func FillGateway(values Values) (Board, error) { return Server{Values: values}.fill(Gateway) }
@@ -211,20 +218,19 @@ func (s Server) lacksSeries(state *engine.State, series string) *Left {
 	if unsure != nil {
 		return unsure
 	}
-	for _, label := range s.Labels {
-		if s.isEngineLabel(label, state.Release) && !metric.MayHave(label, state.Release) {
+	for _, label := range s.own {
+		if !metric.MayHave(label, state.Release) {
 			return &Left{Why: fmt.Sprintf("%s has no label %s, by which `monitor.selector` selects the server", series, label)}
 		}
 	}
 	return nil
 }
 
-// isEngineLabel tells whether the engine gives some metric a label: others come
-// from whoever scrapes, and are on all.
-func (s Server) isEngineLabel(label string, release catalogue.Release) bool {
+// isEngineLabel tells whether the engine gives some metric a label.
+func (s Server) isEngineLabel(label string) bool {
 	all, _ := s.Engine.Metrics() // a test reads the file
 	return slices.ContainsFunc(all, func(m catalogue.Metric) bool {
-		return m.Contains(release) && label != "le" && m.Labels != nil && m.MayHave(label, release)
+		return label != "le" && m.Labels != nil && m.MayHave(label, m.Until)
 	})
 }
 
