@@ -23,7 +23,7 @@ func newRealShell(t testing.TB) *realShell {
 	}
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink(bash, filepath.Join(dir, "sh")))
-	program := "#!" + bash + "\nprintf '%s\\0' \"$@\" $'\\1'\n"
+	program := "#!" + bash + "\nprintf '%s\\0' $'\\2' \"$@\" $'\\1'\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), []byte(program), 0o755))
 	return &realShell{dir: dir, bash: bash}
 }
@@ -50,6 +50,9 @@ func (s *realShell) run(script Script) ([][]string, bool) {
 		one, ended := strings.CutSuffix(one, "\x01\x00")
 		if !ended {
 			continue
+		}
+		if _, behind, says := strings.Cut(one, "\x02\x00"); says {
+			one = behind // before it stands what bash itself says
 		}
 		words := strings.Split(one, "\x00")
 		runs = append(runs, words[:len(words)-1])
