@@ -14,37 +14,42 @@ import (
 type Monitor struct {
 	// Off is monitor: false: none is generated and ours are removed.
 	Off bool
-	// Dashboard is DashboardSidecar, DashboardOperator or None; empty: the sidecar's.
+	// Dashboard is sidecar (a ConfigMap), operator (a GrafanaDashboard) or false;
+	// absent: sidecar.
 	Dashboard string
-	// Rules is false where no PrometheusRule is wanted; nil: one is.
+	// Rules is false where no PrometheusRule is wanted.
 	Rules *bool
-	// Scrape is ScrapePod, ScrapeService or None. Empty: a PodMonitor, and none
-	// where an operator brings its own.
+	// Scrape is pod (a PodMonitor), service (a ServiceMonitor) or false; absent: a
+	// PodMonitor, and none where an operator brings its own.
 	Scrape string
-	// Interval is how often the server is scraped, at least a second; nil: as
+	// Interval is how often the server is scraped, at least a second; absent: as
 	// Prometheus is configured.
 	Interval *time.Duration
 	// Group names a dashboard and a PrometheusRule that several servers of one
-	// namespace share; empty: each server has its own.
+	// namespace share; absent: each server has its own.
 	Group string
-	// Folder is the folder of the dashboard in Grafana, Datasource the name of the
-	// Prometheus that it chooses at first; empty: as Grafana decides.
-	Folder, Datasource string
+	// Folder is the folder of the dashboard in Grafana; absent: as Grafana decides.
+	Folder string
+	// Datasource is the name of the Prometheus that the dashboard chooses at first;
+	// absent: as Grafana decides.
+	Datasource string
 	// Labels are put on the PrometheusRule and on what scrapes: by them a
 	// Prometheus finds both.
 	Labels map[string]string
-	// DashboardLabels are those by which the sidecar finds the ConfigMap; nil:
-	// grafana_dashboard: "1". InstanceSelector are the labels of the Grafana that
-	// the operator gives the dashboard; nil: dashboards: grafana.
-	DashboardLabels, InstanceSelector map[string]string
-	// Selector are labels that select the series of the server alone; nil: those
+	// DashboardLabels are those by which the sidecar finds the ConfigMap; absent:
+	// grafana_dashboard: "1".
+	DashboardLabels map[string]string
+	// InstanceSelector are the labels of the Grafana that the operator gives the
+	// dashboard; absent: dashboards: grafana.
+	InstanceSelector map[string]string
+	// Selector are labels that select the series of the server alone; absent: those
 	// that the generated PodMonitor or ServiceMonitor gives them.
 	Selector map[string]string
-	// TTFT is the time to the first token, p95, from which an alert fires; nil: a
+	// TTFT is the time to the first token, p95, from which an alert fires; absent: a
 	// minute.
 	TTFT *time.Duration
 	// Gateway describes a gateway that admits requests by what the engine reports;
-	// nil: there is none.
+	// absent: there is none.
 	Gateway *Gateway
 }
 
@@ -60,21 +65,27 @@ const (
 // Gateway names the series of a gateway. An empty name is that of the gateway
 // whose metrics trimtab knows: see the fields.
 type Gateway struct {
-	// Selector are labels that select the series of the gateway; nil: its names do.
+	// Selector are labels that select the series of the gateway; absent: its names do.
 	Selector map[string]string
-	// Running is what the gateway reads of running requests
-	// (vllm_requests_running), KVUsage of the KV cache (vllm_kv_usage_perc, 0 to 1).
-	Running, KVUsage string
-	// Parked counts requests that wait for admission (admission_parked_total),
-	// Rejected those refused, with a label reason (admission_rejected_total), Stale
-	// decisions on old gauges (engine_state_stale_total).
-	Parked, Rejected, Stale string
-	// Degraded is 1 while the gateway's observer of the engine fails
-	// (observer_degraded).
+	// Running is what the gateway reads of running requests; absent:
+	// vllm_requests_running.
+	Running string
+	// KVUsage is what it reads of the KV cache, 0 to 1; absent: vllm_kv_usage_perc.
+	KVUsage string
+	// Parked counts requests that wait for admission; absent:
+	// admission_parked_total.
+	Parked string
+	// Rejected counts those refused, with a label reason; absent:
+	// admission_rejected_total.
+	Rejected string
+	// Stale counts decisions on old gauges; absent: engine_state_stale_total.
+	Stale string
+	// Degraded is 1 while the gateway's observer of the engine fails;
+	// absent: observer_degraded.
 	Degraded string
 	// SmallTTFT is a histogram of the time to the first token of small prompts
 	// alone, in seconds, with labels where they tell sizes apart:
-	// llm_ttft_seconds{size="small"}. Empty: there is none.
+	// llm_ttft_seconds{size="small"}. Absent: there is none.
 	SmallTTFT string
 }
 

@@ -12,11 +12,15 @@ import (
 // Selector is one entry of select. All its fields that are not empty must
 // match.
 type Selector struct {
-	Kind      string
-	Name      string
+	// Kind is that of the object.
+	Kind string
+	// Name is that of the object.
+	Name string
+	// Namespace is that of the object, as written.
 	Namespace string
 	// Labels is a Kubernetes label selector: tier=prod,env!=dev.
-	Labels       string
+	Labels string
+	// Container is the name of the server's container.
 	Container    string
 	requirements []requirement
 }

@@ -11,26 +11,37 @@ import (
 // Spec is what a config says. Every field is optional: an empty string, a nil
 // pointer, list or map means that the config does not say.
 type Spec struct {
-	// Select says which servers the config is about; none: every server found.
-	Select   []Selector
-	Engine   Engine
-	GPU      GPU
-	Model    Model
+	// Select says which servers the config is about: entries are alternatives, and
+	// in one all fields must match. Absent: every server found.
+	Select []Selector
+	// Engine says which engine runs where the image does not tell.
+	Engine Engine
+	// GPU is the target: a name of the catalogue, or a description.
+	GPU GPU
+	// Model holds facts about the checkpoint that a manifest cannot tell.
+	Model Model
+	// Workload is what a server must carry, all its ranks together.
 	Workload Workload
+	// Measured holds figures read off the engine's log, per GPU.
 	Measured Measured
 	// Keep names settings that are never edited: canonical name, alias,
 	// env/NAME or typed field.
-	Keep  []string
+	Keep []string
+	// Rules changes single rules: switches one off, sets its severity, or says
+	// whether Trim acts.
 	Rules map[string]RuleSetting
-	// Facts are the user's own facts about settings, each a mapping; the engine
-	// room decodes them.
+	// Facts are the user's own facts about settings.
 	Facts []*yaml.Node
-	// FailOn is empty when not said, which means error.
+	// FailOn is the severity from which a run fails; absent: error.
 	FailOn FailOn
-	Stamp  *bool
-	Prune  *Prune
-	// Monitor asks for monitoring objects; nil: none are generated, and what stands
-	// is left alone.
+	// Stamp records on the object what its sizing rests on; a change of that is
+	// reported from then on.
+	Stamp *bool
+	// Prune configures the CronJob that prunes a cache tier; false: none is
+	// generated and ours are removed.
+	Prune *Prune
+	// Monitor asks for monitoring objects. Absent: none are generated, and what
+	// stands is left alone; false: ours are removed.
 	Monitor *Monitor
 }
 
@@ -47,6 +58,8 @@ type Engine struct {
 
 // GPU is the target: a catalogue name, or a description.
 type GPU struct {
+	// Name is a name or alias of the catalogue; case, blanks, dashes, underscores
+	// and the vendor in front do not count.
 	Name string
 	// Vendor is nvidia, amd or intel.
 	Vendor string
@@ -56,21 +69,24 @@ type GPU struct {
 	ComputeCapability string
 	// Count is the number of GPUs of one replica, from 1.
 	Count *int64
-	// Memory is that of one GPU; Reserve is what neighbours on the same card
-	// need of it.
-	Memory  *Quantity
+	// Memory is that of one GPU, in bytes.
+	Memory *Quantity
+	// Reserve is what neighbours on the same card need of its memory, in bytes.
 	Reserve *Quantity
 }
 
 // Model holds facts about the checkpoint that a manifest cannot tell.
 type Model struct {
+	// Name is the id on the Hub, of the catalogue or any other.
 	Name string
-	// DType and Quantization are the checkpoint's own.
-	DType        string
+	// DType is the checkpoint's own: bfloat16.
+	DType string
+	// Quantization is the checkpoint's own method: awq, gptq, fp8.
 	Quantization string
 	// RemoteCode is true when the checkpoint ships Python code (auto_map).
 	RemoteCode *bool
-	Config     *ModelConfig
+	// Config is the checkpoint's config.json.
+	Config *ModelConfig
 }
 
 // ModelConfig is the checkpoint's config.json. A host hands over inline configs
@@ -86,26 +102,35 @@ type ModelConfig struct {
 // Workload is what a server must carry, all its ranks together.
 type Workload struct {
 	// PeakRunning is the number of requests running at once, from 1.
-	PeakRunning    *int64
+	PeakRunning *int64
+	// PeakMambaSlots is the number of slots of recurrent state in use at once.
 	PeakMambaSlots *int64
-	Prompts        []Prompt
+	// Prompts are the classes of requests that run at once.
+	Prompts []Prompt
 }
 
 // Prompt is one class of requests: its prompt and output in tokens, and how
 // many of them run at once.
 type Prompt struct {
-	Tokens  int64
-	Output  int64
+	// Tokens is the length of the prompt, in tokens.
+	Tokens int64
+	// Output is the length of the answer, in tokens.
+	Output int64
+	// Running is how many of them run at once; absent: one.
 	Running int64
 }
 
 // Measured holds figures read off the engine's log, per GPU.
 type Measured struct {
+	// KVTokens is how many tokens the KV cache holds.
 	KVTokens *int64
-	KVBytes  *Quantity
-	// MambaSlots is the number configured.
-	MambaSlots             *int64
-	MambaBytes             *Quantity
+	// KVBytes is the size of the KV cache, as logged.
+	KVBytes *Quantity
+	// MambaSlots is the number of slots of recurrent state that was configured.
+	MambaSlots *int64
+	// MambaBytes is the size of the slots' pool, as logged.
+	MambaBytes *Quantity
+	// PrefillTokensPerSecond is how many tokens of prompts are computed in a second.
 	PrefillTokensPerSecond *float64
 }
 
@@ -145,8 +170,10 @@ type Prune struct {
 	Off bool
 	// Schedule is a cron schedule of five fields, or a macro such as @daily.
 	Schedule string
-	KeepFor  *time.Duration
-	Image    string
+	// KeepFor is how long a generation stays that no manifest names.
+	KeepFor *time.Duration
+	// Image is that of the job's container, with a busybox shell.
+	Image string
 	// PriorityClassName is the class of the job's pods.
 	PriorityClassName string
 }
