@@ -3,6 +3,7 @@
 # make image   the container image, FROM scratch
 # make docs    the generated pages under docs/
 # make bench   benchmarks
+# make release VERSION=v0.1.0   binaries for each platform with their checksums, dist/
 # make measure ENGINE=vllm VERSION=0.34.0   measures a release and merges it
 
 VERSION ?= dev
@@ -12,7 +13,9 @@ BINARY  ?= bin/trimtab
 GO    ?= go
 BUILD  = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w'
 
-.PHONY: build test image bench catalogue docs measure
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: build test image bench catalogue docs measure release
 
 build:
 	$(BUILD) -o $(BINARY) .
@@ -22,7 +25,20 @@ test:
 	$(GO) test -timeout 25m ./...
 
 image: build
-	docker build --tag $(IMAGE) .
+	docker build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
+
+# The same sources, Go and VERSION give the same bytes.
+release:
+	@rm -rf dist && mkdir -p dist
+	@set -e; for platform in $(PLATFORMS); do \
+	  os=$${platform%/*}; arch=$${platform#*/}; name=trimtab_$(VERSION)_$${os}_$${arch}; program=trimtab; \
+	  if [ "$$os" = windows ]; then program=trimtab.exe; fi; \
+	  mkdir "dist/$$name"; cp LICENSE README.md CHANGELOG.md "dist/$$name"; \
+	  GOOS=$$os GOARCH=$$arch $(BUILD) -o "dist/$$name/$$program" .; \
+	  tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C dist -cf - "$$name" | gzip -n > "dist/$$name.tar.gz"; \
+	  rm -r "dist/$$name"; echo "dist/$$name.tar.gz"; \
+	done
+	@cd dist && sha256sum *.tar.gz > checksums.txt
 
 docs:
 	$(GO) run ./hack/docs
