@@ -78,6 +78,7 @@ func TestWhatTheFunctionMustNotLink(t *testing.T) {
 		require.NotEqual(t, "os/exec", dep, "a function starts no programs")
 		require.NotEqual(t, "net/http", dep, "a function asks no network")
 		require.False(t, strings.Contains(dep, "kyaml/openapi"), "the OpenAPI schema costs 80 ms and 40 MB at first use")
+		require.False(t, strings.Contains(dep, "grafana-foundation-sdk"), "Grafana's types are for tests alone")
 	}
 }
 

@@ -74,11 +74,14 @@ type gateway struct {
 }
 
 func newEngine() *engine {
-	long := []float64{0.1, 0.5, 1, 5, 10, 20, 40, 80, 160, 320, 640, 2560}
+	// The bounds of vLLM's own histograms.
+	requests := []float64{0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680}
 	e := &engine{
 		budget: 2048, threshold: 1 << 30, random: rand.New(rand.NewSource(1)),
-		ttft: newHistogram(long...), queue: newHistogram(long...), prefill: newHistogram(long...),
-		itl: newHistogram(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 7.5, 10, 20, 40), steps: newHistogram(1, 8, 64, 512, 2048, 8192),
+		ttft:  newHistogram(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
+		queue: newHistogram(requests...), prefill: newHistogram(requests...),
+		itl:   newHistogram(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
+		steps: newHistogram(1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
 	}
 	for client := range 5 {
 		e.due = append(e.due, e.next(client, 60*float64(client)))

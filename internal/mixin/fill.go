@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
@@ -106,7 +107,8 @@ func (s Server) fill(owner string) (Board, error) {
 		s.Values.panel(&board.Panels[i])
 	}
 	for i := range board.Alerts {
-		s.Values.alert(&board.Alerts[i])
+		values, _ := s.Values.onBucket(board.Alerts[i].Bounds)
+		values.alert(&board.Alerts[i])
 	}
 	return board, nil
 }
@@ -157,6 +159,9 @@ func (s Server) lacks(texts []string, needed Needed) (*Left, error) {
 			left.Why += " (in " + state.Release.Version + ", which this image may hold: state the version)"
 		}
 		return left, nil
+	}
+	if _, ok := s.Values.onBucket(needed.Bounds); !ok {
+		return &Left{Why: "its histogram ends below " + s.Values["ttft"].Text + " s, which are then never exceeded: state a lower `monitor.ttft`"}, nil
 	}
 	for _, name := range placeholders(texts...) {
 		value := s.Values[name]
@@ -271,6 +276,22 @@ func (v Values) Fill(text string) string {
 		return whole
 	})
 	return strings.NewReplacer("{}", "", ",}", "}").Replace(text)
+}
+
+// onBucket raises <ttft> to the next of some bounds; false where it lies above all.
+// Without bounds it stays.
+func (v Values) onBucket(bounds []float64) (Values, bool) {
+	wanted, err := strconv.ParseFloat(v["ttft"].Text, 64)
+	if len(bounds) == 0 || err != nil {
+		return v, true
+	}
+	at := slices.IndexFunc(bounds, func(bound float64) bool { return bound >= wanted })
+	if at < 0 {
+		return v, false
+	}
+	raised := maps.Clone(v)
+	raised["ttft"] = Text(strconv.FormatFloat(bounds[at], 'f', -1, 64))
+	return raised, true
 }
 
 func (v Values) panel(p *Panel) {

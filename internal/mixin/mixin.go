@@ -67,6 +67,9 @@ type Needed struct {
 	When, Why string
 	// Gateway is true where it asks for series of a gateway.
 	Gateway bool
+	// Bounds are the buckets of its histogram in seconds, where it is held against
+	// <ttft>: that is raised to one of them, for between two a quantile is a guess.
+	Bounds []float64
 }
 
 // Case is a test of an alert: series in promtool's notation, one sample a minute,

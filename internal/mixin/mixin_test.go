@@ -288,6 +288,56 @@ func TestSelectorThatAMetricLacks(t *testing.T) {
 	require.Contains(t, shown(board, "KV cache"), "kv-usage")
 }
 
+// A quantile between two buckets is a guess: an alert is held against a bucket, and
+// left out beyond the last.
+func TestBoundsLieOnBuckets(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ engine, alert, ttft, want string }{
+		{"vllm", "VLLMTimeToFirstToken", "60", "> 80"},
+		{"vllm", "VLLMTimeToFirstToken", "540", "> 640"},
+		{"vllm", "VLLMTimeToFirstToken", "2561", ""},
+		{"sglang", "SGLangTimeToFirstToken", "60", "> 60"},
+		{"sglang", "SGLangTimeToFirstToken", "540", ""},
+	} {
+		catalogued, err := catalogue.Load(c.engine)
+		require.NoError(t, err)
+		s := serverOf(t, c.engine, catalogued.Newest(), nil, map[string][]string{"vllm": {"m"}, "sglang": {"--model-path", "m", "--enable-metrics"}}[c.engine]...)
+		s.Values["ttft"] = mixin.Text(c.ttft)
+		alerts := fill(t, s).Alerts
+		at := slices.IndexFunc(alerts, func(a mixin.Alert) bool { return a.Name == c.alert })
+		if c.want == "" {
+			require.Equal(t, -1, at, c)
+			continue
+		}
+		require.True(t, strings.HasSuffix(alerts[at].Expr, c.want), alerts[at].Expr)
+	}
+}
+
+// Buckets of the user's own are not known.
+func TestOwnBucketsAreNotKnown(t *testing.T) {
+	t.Parallel()
+	catalogued, err := catalogue.Load("sglang")
+	require.NoError(t, err)
+	board := fill(t, serverOf(t, "sglang", catalogued.Newest(), nil, "--model-path", "m", "--enable-metrics", "--bucket-time-to-first-token", "1", "5"))
+	require.False(t, slices.ContainsFunc(board.Alerts, func(a mixin.Alert) bool { return a.Name == "SGLangTimeToFirstToken" }))
+}
+
+// What generates no text, or hands its requests on, is not said to be starved.
+func TestOnlyGeneratorsStarve(t *testing.T) {
+	t.Parallel()
+	catalogued, err := catalogue.Load("vllm")
+	require.NoError(t, err)
+	generator := map[string]any{"model.architecture": "Qwen3ForCausalLM", "model.pooling": false, "model.encoderDecoder": false}
+	starves := func(known map[string]any, args ...string) bool {
+		board := fill(t, serverOf(t, "vllm", catalogued.Newest(), known, append([]string{"m"}, args...)...))
+		return slices.ContainsFunc(board.Alerts, func(a mixin.Alert) bool { return a.Name == "VLLMDecodeStarved" })
+	}
+	require.True(t, starves(generator))
+	require.False(t, starves(nil), "the model is not known")
+	require.False(t, starves(map[string]any{"model.architecture": "BertModel", "model.pooling": true, "model.encoderDecoder": false}))
+	require.False(t, starves(generator, "--kv-transfer-config", `{"kv_connector":"NixlConnector","kv_role":"kv_producer"}`))
+}
+
 // Every condition is evaluated in every release, whatever else is shown.
 func TestConditionsFitTheirSettings(t *testing.T) {
 	t.Parallel()
