@@ -138,6 +138,7 @@ func (r *reader) value(w *syntax.Word) chars {
 		r.part(&f, part, i == 0)
 	}
 	if len(f.done) > 0 { // a list, which the shell joins
+		r.observeRead(w)
 		return r.mystery(offsets(w))
 	}
 	return one(f.cur)

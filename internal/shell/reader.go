@@ -373,6 +373,7 @@ func (r *reader) heredoc(redirect *syntax.Redirect) chars {
 	case lo == end:
 		return nil
 	case redirect.Op == syntax.DashHdoc:
+		r.observeRead(redirect.Hdoc)
 		return r.mystery(lo, end)
 	case !isPlain(redirect.Word):
 		return r.decode(lo, end, single)
@@ -380,9 +381,20 @@ func (r *reader) heredoc(redirect *syntax.Redirect) chars {
 	var f fields
 	r.quotedParts(&f, redirect.Hdoc.Parts, end, hereDocument)
 	if len(f.done) > 0 {
+		r.observeRead(redirect.Hdoc)
 		return r.mystery(lo, end)
 	}
 	return one(f.cur)
+}
+
+// observeRead notes the variables that a word reads whose text is not followed.
+func (r *reader) observeRead(w *syntax.Word) {
+	syntax.Walk(w, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
+			r.observeVariable(p.Param.Value)
+		}
+		return true
+	})
 }
 
 // isPlain tells whether a word is written without quotes.
