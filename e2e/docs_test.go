@@ -34,7 +34,7 @@ func TestDocumentedCommands(t *testing.T) {
 	ran := 0
 	for _, page := range pages {
 		blocks := commandBlocks(read(t, page))
-		if len(blocks) == 0 {
+		if len(blocks) == 0 || filepath.Base(page) == "hosts.md" { // whose recipes have tests of their own
 			continue
 		}
 		root := t.TempDir()

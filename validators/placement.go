@@ -74,12 +74,12 @@ func (p *placement) resources() {
 	switch {
 	case !isAsked:
 	case p.GPUs.Vendor != "" && p.target != "" && p.GPUs.Vendor != p.target && wanted != "":
-		if p.Count == 0 {
+		if p.Count == 0 || !p.OnePod {
 			count = asked
 		}
 		p.says(path, fmt.Sprintf("%s: %d", now, asked), fmt.Sprintf("%s: %d", wanted, count), "the resources that device plugins offer: "+now+", "+wanted,
 			fmt.Sprintf("the pod asks for %d of %s (%s), and the target %s is of %s: write %s: %d", asked, now, p.GPUs.Source, named(p.Facts), p.target, wanted, count))
-	case p.Count > 0:
+	case p.Count > 0 && p.OnePod: // of several pods each asks for its share
 		p.says(path, fmt.Sprint(asked), fmt.Sprint(count), "the count under "+p.GPUs.Source,
 			fmt.Sprintf("the pod asks for %d GPUs (%s), and the target has %d: write %d", asked, p.GPUs.Source, count, count))
 	}
