@@ -22,11 +22,13 @@ type standingMonitor struct {
 	taken               bool
 }
 
+var namedMonitors = stream.Register(transformers.MonitorsLabel)
+
 // standingMonitors are the monitoring objects of ours in the input.
 func (j *judgements) standingMonitors() ([]*standingMonitor, error) {
 	var standing []*standingMonitor
 	for _, item := range j.items {
-		if !item.Mentions(transformers.MonitorsLabel) {
+		if !item.MentionsAny(namedMonitors) {
 			continue
 		}
 		object, err := server.ObjectOf(item)

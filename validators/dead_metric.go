@@ -13,6 +13,7 @@ import (
 	"github.com/trimtab/trimtab/internal/monitoring"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/setting"
+	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // Fleet is all servers of one engine in an input: whoever scrapes one of them may
@@ -38,6 +39,9 @@ func MetricPrefixes() []string {
 	}
 	return prefixes
 }
+
+// Every input is searched for metrics, with or without a server.
+var _ = stream.Register(MetricPrefixes()...)
 
 // DeadMetrics finds queries for metrics that none of the servers emits. Without
 // a server of the engine it tells what no release emits.

@@ -12,6 +12,10 @@ const tokenText = `\b(?:hf_[A-Za-z0-9]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Z
 
 var (
 	secretName = regexp.MustCompile(`(API_?KEY|(^|_)(ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|AUTH_KEY|TOKEN|PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIALS?))(_[0-9]+)?$`)
+	// nameHints are in every name that secretName matches, textHints in every text
+	// that secretText does.
+	nameHints = hintsOf("key", "token", "passw", "passphrase", "secret", "credential")
+	textHints = hintsOf("hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "akia", "nvapi-", "://")
 	// tokenOfText names a token in the sense of tokenizers.
 	tokenOfText = regexp.MustCompile(`(^|_)(BOS|EOS|PAD|UNK|SEP|CLS|MASK|STOP|START|BEGIN|END|THINK|IMAGE|VIDEO|AUDIO|PLACEHOLDER|SPECIAL|NEXT|PER|A|ONE|EACH)_TOKEN$`)
 	// secretText are the forms of well-known tokens, and a password in a URL.
@@ -23,8 +27,14 @@ var (
 // IsSecret tells whether a name or a text says that a value is a key, a token or
 // a password.
 func IsSecret(name, value string) bool {
+	if textHints.in(value) && secretText.MatchString(value) {
+		return true
+	}
+	if !nameHints.in(name) {
+		return false
+	}
 	plain := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(strings.TrimPrefix(name, "env/"), "-"), "-", "_"))
-	return secretName.MatchString(plain) && !tokenOfText.MatchString(plain) || secretText.MatchString(value)
+	return secretName.MatchString(plain) && !tokenOfText.MatchString(plain)
 }
 
 // GivesAway tells whether a value is the secret itself: neither the path of a

@@ -32,9 +32,9 @@ var writtenSecret = []*regexp.Regexp{
 	regexp.MustCompile(`()(` + tokenText + `)`),
 }
 
-// hintOfSecret is in every text that may hold one; it is looked for first since
-// that costs little.
-var hintOfSecret = regexp.MustCompile(`(?i)key|token|passw|passphrase|secret|credential|bearer|basic |@|hf_|sk-|gh[pousr]_|glpat-|AKIA|nvapi-|api-k`)
+// writtenHints are in every text that one of the forms may find a secret in.
+var writtenHints = hintsOf("key", "token", "passw", "passphrase", "secret", "credential", "bearer", "basic ", "@",
+	"hf_", "sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "akia", "nvapi-", "api-k")
 
 // almostSecret are flags that nobody but their author would know for a secret's:
 // cut short or misspelt.
@@ -147,7 +147,7 @@ func findInMapping(node *yaml.Node, found map[string]bool) {
 }
 
 func findInText(text string, found map[string]bool) {
-	if !hintOfSecret.MatchString(text) {
+	if !writtenHints.in(text) {
 		return
 	}
 	for _, form := range writtenSecret {
@@ -175,7 +175,8 @@ func findInText(text string, found map[string]bool) {
 
 // namesSecret tells whether a name says that its value is a secret.
 func namesSecret(name string) bool {
-	return IsSecret(name, "") || IsSecret(snake(name), "") || almostSecret.MatchString(strings.ToUpper(name))
+	return nameHints.in(name) && (IsSecret(name, "") || IsSecret(snake(name), "")) ||
+		strings.HasPrefix(name, "-") && almostSecret.MatchString(strings.ToUpper(name))
 }
 
 // snake writes hfToken as hf_Token, and the last key of a.dotted.api_key alone.

@@ -2,6 +2,8 @@ package server
 
 import (
 	"go.yaml.in/yaml/v3"
+
+	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // claimIndex are the claims of dynamic resource allocation among the items.
@@ -82,6 +84,8 @@ func (c claimIndex) requests(entry *yaml.Node, namespace string) *yaml.Node {
 	return at(found, path...)
 }
 
+var namedResourceClaim = stream.Register("ResourceClaim")
+
 // resourceClaims reads the claims and their templates, once.
 func (in *input) resourceClaims() (claimIndex, error) {
 	if in.claims != nil {
@@ -89,7 +93,7 @@ func (in *input) resourceClaims() (claimIndex, error) {
 	}
 	in.claims = claimIndex{}
 	for _, item := range in.items {
-		if !item.Mentions("ResourceClaim") {
+		if !item.MentionsAny(namedResourceClaim) {
 			continue
 		}
 		root, err := item.Root()

@@ -18,6 +18,8 @@ type MountedFile struct {
 	Text      string
 }
 
+var namedConfigMap = stream.Register("ConfigMap")
+
 // configMaps finds ConfigMaps among the items.
 type configMaps struct{ items []*stream.Item }
 
@@ -26,7 +28,7 @@ type configMaps struct{ items []*stream.Item }
 func (c configMaps) data(wanted finding.Object) map[string]string {
 	var found map[string]string
 	for _, item := range c.items {
-		if !item.Mentions("ConfigMap") || !item.Mentions(wanted.Name) {
+		if !item.MentionsAny(namedConfigMap) || !item.Mentions(wanted.Name) {
 			continue
 		}
 		root, err := item.Root()

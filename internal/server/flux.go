@@ -32,11 +32,13 @@ type Text struct {
 
 const fluxGroup = "kustomize.toolkit.fluxcd.io/"
 
+var namedFlux = stream.Register(fluxGroup)
+
 // fluxBuilds finds the Flux Kustomizations with a postBuild.
 func fluxBuilds(items []*stream.Item) ([]FluxBuild, error) {
 	var found []FluxBuild
 	for _, item := range items {
-		if !item.Mentions(fluxGroup) || !item.Mentions("postBuild") {
+		if !item.MentionsAny(namedFlux) || !item.Mentions("postBuild") {
 			continue
 		}
 		root, err := item.Root()

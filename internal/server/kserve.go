@@ -160,13 +160,15 @@ func (r *runtimeIndex) find(name, namespace string) (*yaml.Node, error) {
 	return nil, nil
 }
 
+var namedRuntime = stream.Register("ServingRuntime")
+
 func (r *runtimeIndex) load() error {
 	if r.loaded {
 		return nil
 	}
 	r.loaded = true
 	for _, item := range r.items {
-		if !item.Mentions("ServingRuntime") {
+		if !item.MentionsAny(namedRuntime) {
 			continue
 		}
 		root, err := item.Root()

@@ -322,13 +322,15 @@ func (m *modelIndex) find(name, namespace string) (*yaml.Node, error) {
 	return nil, nil
 }
 
+var namedModel = stream.Register("inference.llmkube.dev/")
+
 func (m *modelIndex) load() error {
 	if m.loaded {
 		return nil
 	}
 	m.loaded = true
 	for _, item := range m.items {
-		if !item.Mentions("inference.llmkube.dev/") {
+		if !item.MentionsAny(namedModel) {
 			continue
 		}
 		root, err := item.Root()

@@ -229,7 +229,7 @@ func mayHoldServer(item *stream.Item) bool {
 	return item.MentionsAny(namesOfEngines)
 }
 
-var namesOfEngines = stream.NewWords("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
+var namesOfEngines = stream.Register("vllm", "sglang", "inference.llmkube.dev/", "kubeai.org/", "llmaz.io/", "serving.volcano.sh/", kserveGroup, "llm_configs")
 
 // look finds the servers of one object, and what is there beside them.
 func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, error) {

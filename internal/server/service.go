@@ -48,11 +48,13 @@ type serviceIndex struct {
 	beside map[[2]string][]service
 }
 
+var namedService = stream.Register("Service")
+
 // services finds the Services among the items.
 func services(items []*stream.Item) (*serviceIndex, error) {
 	found := &serviceIndex{beside: map[[2]string][]service{}}
 	for _, item := range items {
-		if !item.Mentions("Service") {
+		if !item.MentionsAny(namedService) {
 			continue
 		}
 		root, err := item.Root()

@@ -117,4 +117,4 @@ func texts(node *yaml.Node) []string {
 	return list
 }
 
-var namesOfVolumes = stream.NewWords("persistentVolumeClaim", "hostPath")
+var namesOfVolumes = stream.Register("persistentVolumeClaim", "hostPath")

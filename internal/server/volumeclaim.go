@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/stream"
 )
 
 // VolumeClaim is a PersistentVolumeClaim of the input.
@@ -15,12 +16,14 @@ type VolumeClaim struct {
 	Comments []string
 }
 
+var namedVolumeClaim = stream.Register("PersistentVolumeClaim")
+
 // VolumeClaim finds the claim of a name in the server's namespace; false where
 // the input has none, or several, of which an overlay makes one.
 func (s *Server) VolumeClaim(name string) (VolumeClaim, bool) {
 	var found []VolumeClaim
 	for _, item := range s.items {
-		if !item.Mentions("PersistentVolumeClaim") || !item.Mentions(name) {
+		if !item.MentionsAny(namedVolumeClaim) || !item.Mentions(name) {
 			continue
 		}
 		root, err := item.Root()

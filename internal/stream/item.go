@@ -38,6 +38,11 @@ type Item struct {
 	root    *yaml.Node
 	err     error
 	layout  Layout
+
+	// holds marks the registered words in Text, escapes that others may be hidden
+	// there; both are known once looked is set.
+	holds           uint64
+	escapes, looked bool
 }
 
 // settle sets the item's node to the root of its region.

@@ -30,6 +30,7 @@ type Source struct {
 
 	parser  Parser
 	indexed sync.Once
+	looked  sync.Once // for the registered words
 	lines   []int // offsets of line starts, once they are needed
 }
 
