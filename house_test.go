@@ -14,6 +14,7 @@ import (
 var rooms = []string{
 	"engines",
 	"hardware",
+	"internal/parallel",
 	"internal/shell",
 	"internal/setting", "internal/finding",
 	"internal/stream",

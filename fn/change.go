@@ -8,6 +8,7 @@ import (
 
 	"github.com/trimtab/trimtab/internal/edit"
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/parallel"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
@@ -77,7 +78,7 @@ func (made *changes) planItems(in Input, items []*stream.Item, byItem map[*strea
 	}
 	plans := map[*stream.Item][]stream.Splice{}
 	var writing sync.Mutex
-	return plans, inParallel(len(groups), func(i int) error {
+	return plans, parallel.Each(len(groups), func(i int) error {
 		for _, item := range groups[i] {
 			planned, refused := planItem(in, item, byItem[item])
 			writing.Lock()

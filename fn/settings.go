@@ -28,7 +28,12 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 	variables := variablesOf(s, words)
 	fork := gathered.Set["image.fork"].Value == true
 	reader := rule.NewReader(catalogued, known, argv.Mode(s.Mode), words, configFiles(s))
+	var last rule.Reading // most servers run one release, which is asked for again and again
+	at := -1
 	return func(release catalogue.Release) rule.Reading {
+		if release.Index == at {
+			return last
+		}
 		reading, line := reader.Read(release)
 		for _, problem := range line.Problems {
 			if problem.Setting != argv.NoSetting && problem.Setting < len(line.Settings) {
@@ -38,9 +43,10 @@ func readByRelease(s *server.Server, catalogued *catalogue.Engine, known *engine
 		holdKept(line, s.Wrapper, words)
 		markRead(line)
 		added := func(flag string) bool { return gathered.Adds(flag) || known.States(flag) }
-		reading.Settings = slices.Concat(line.Settings, addedSettings(line, added), variables)
+		reading.Settings = slices.Clip(slices.Concat(line.Settings, addedSettings(line, added), variables))
 		reading.Opaque = opaque(line, gathered.Span.Exact && !fork, added)
 		reading.Refused = reading.Opaque != "" && !line.Opaque
+		last, at = reading, release.Index
 		return reading
 	}
 }

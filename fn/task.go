@@ -2,6 +2,7 @@ package fn
 
 import (
 	"github.com/trimtab/trimtab/internal/config"
+	"github.com/trimtab/trimtab/internal/parallel"
 	"github.com/trimtab/trimtab/internal/rule"
 	"github.com/trimtab/trimtab/internal/server"
 	"github.com/trimtab/trimtab/validators"
@@ -26,7 +27,7 @@ func (in Input) judgeTasks(tasks []*task) error {
 	}
 	groups := byText(tasks)
 	each := func(do func(*task) error) error {
-		return inParallel(len(groups), func(i int) error {
+		return parallel.Each(len(groups), func(i int) error {
 			for _, t := range groups[i] {
 				if err := do(t); err != nil {
 					return err

@@ -18,7 +18,7 @@ func slowCacheLookup() rule.Rule {
 func missingSetting(name string) rule.Rule {
 	meta := rule.Named(name)
 	return rule.Rule{Meta: meta, CheckRelease: func(r rule.Release) ([]finding.Finding, error) {
-		judgements, err := r.State.Knowledge.Absent(r.State)
+		judgements, err := r.State.Absent()
 		if err != nil {
 			return nil, err
 		}

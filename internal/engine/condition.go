@@ -47,7 +47,7 @@ func compile(expression string) (*condition, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("condition %q: %s", expression, issues.Errors()[0].Message)
 	}
-	program, err := env.Program(parsed, cel.EvalOptions(cel.OptPartialEval, cel.OptOptimize))
+	program, err := env.Program(parsed, cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
 		return nil, fmt.Errorf("condition %q: %w", expression, err)
 	}
@@ -131,49 +131,43 @@ func (o outcome) truth() (Truth, error) {
 // evaluate computes an expression. An error means that the expression asks for
 // an operation its values do not have.
 func (c *condition) evaluate(find lookup) (outcome, error) {
-	values := map[string]any{}
-	var missing []*cel.AttributePatternType
-	needsOf := map[string][]string{}
-	for _, name := range c.names {
-		value, known, needs := find(name)
-		root, member, dotted := cutName(name)
-		if !known {
-			needsOf[name] = needs
-			pattern := cel.AttributePattern(root)
-			if dotted {
-				pattern = pattern.QualString(member)
-			}
-			missing = append(missing, pattern)
-			continue
-		}
-		if !dotted {
-			values[root] = value
-			continue
-		}
-		members, _ := values[root].(map[string]any)
-		if members == nil {
-			members = map[string]any{}
-			values[root] = members
-		}
-		members[member] = value
-	}
-	for name := range needsOf {
-		if root, _, dotted := cutName(name); dotted && values[root] == nil {
-			values[root] = map[string]any{}
-		}
-	}
-	activation, err := cel.PartialVars(values, missing...)
-	if err != nil {
-		return outcome{}, err
-	}
-	result, _, err := c.program.Eval(activation)
+	asked := &asked{names: c.names, find: find}
+	result, _, err := c.program.Eval(asked)
 	if unknown, ok := result.(*types.Unknown); ok {
-		return outcome{Needs: neededBy(unknown, needsOf)}, nil
+		return outcome{Needs: neededBy(unknown, asked.needs)}, nil
 	}
 	if err != nil {
 		return outcome{}, err
 	}
 	return outcome{Value: plainValue(result), Known: true}, nil
+}
+
+// asked resolves the names of a condition when they are asked for: what a
+// condition decides without, is never computed. It is a cel.Activation.
+type asked struct {
+	names []string
+	find  lookup
+	// needs are what would settle each name that is not known.
+	needs map[string][]string
+}
+
+// Parent is that of an activation on its own.
+func (a *asked) Parent() cel.Activation { return nil }
+
+// ResolveName finds a name, dotted ones as a whole.
+func (a *asked) ResolveName(name string) (any, bool) {
+	if !slices.Contains(a.names, name) {
+		return nil, false
+	}
+	value, known, needs := a.find(name)
+	if known {
+		return value, true
+	}
+	if a.needs == nil {
+		a.needs = map[string][]string{}
+	}
+	a.needs[name] = needs
+	return types.NewUnknown(1, types.NewAttributeTrail(name)), true
 }
 
 // plainValue turns a result into a value as settings have them: nil for null, a
@@ -197,11 +191,7 @@ func neededBy(unknown *types.Unknown, needsOf map[string][]string) []string {
 	for _, id := range unknown.IDs() {
 		trails, _ := unknown.GetAttributeTrails(id)
 		for _, trail := range trails {
-			name := trail.Variable()
-			if path := trail.QualifierPath(); len(path) > 0 {
-				name = fmt.Sprintf("%s.%v", name, path[0])
-			}
-			for _, need := range needsOf[name] {
+			for _, need := range needsOf[trail.Variable()] {
 				if !slices.Contains(needs, need) {
 					needs = append(needs, need)
 				}

@@ -123,7 +123,7 @@ func checkCase(t *testing.T, catalogued *catalogue.Engine, known *engine.Knowled
 			ran++
 			judgements, err := known.Judge(state, about, fact.Verb)
 			if fact.Verb == engine.Missing {
-				judgements, err = known.Absent(state)
+				judgements, err = state.Absent()
 			}
 			require.NoError(t, err)
 			var here engine.Judgement // False unless the fact is among them

@@ -57,7 +57,9 @@ func (k *Knowledge) Judge(s *State, about setting.Setting, verb Verb) ([]Judgeme
 
 // Absent returns what the facts say of settings that are not there and should
 // be, in the order of the fact files. The error is that of Judge.
-func (k *Knowledge) Absent(s *State) ([]Judgement, error) {
+func (s *State) Absent() ([]Judgement, error) { return s.absent() }
+
+func (k *Knowledge) judgeAbsent(s *State) ([]Judgement, error) {
 	var judgements []Judgement
 	var failed error
 	for _, fact := range k.absent() {

@@ -28,6 +28,22 @@ func (s *State) Members(about setting.Setting) []setting.Setting {
 	return membersOf(member, object, nil)
 }
 
+// WithMembers are the settings, each JSON option followed by its members where
+// facts know some. They are not to be changed.
+func (s *State) WithMembers() []setting.Setting {
+	if s.withMembers == nil {
+		all := make([]setting.Setting, 0, len(s.Settings))
+		for _, about := range s.Settings {
+			all = append(all, about)
+			if s.Knowledge.HasMemberFacts(about.Name) {
+				all = append(all, s.Members(about)...)
+			}
+		}
+		s.withMembers = all
+	}
+	return s.withMembers
+}
+
 func membersOf(owner setting.Setting, object map[string]any, found []setting.Setting) []setting.Setting {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		member := owner

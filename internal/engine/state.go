@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/facts"
@@ -32,6 +33,9 @@ type State struct {
 	byKey   map[string]*setting.Setting
 	byName  map[string]*setting.Setting
 	derived map[string]derived
+	// withMembers and absent are remembered: every rule asks for them.
+	withMembers []setting.Setting
+	absent      func() ([]Judgement, error)
 }
 
 // NewState indexes the settings; of a repeated option the last one counts, as
@@ -47,6 +51,7 @@ func NewState(engine *catalogue.Engine, k *Knowledge, release catalogue.Release,
 			s.byKey[settings[i].Key] = &settings[i]
 		}
 	}
+	s.absent = sync.OnceValues(func() ([]Judgement, error) { return k.judgeAbsent(s) })
 	return s
 }
 

@@ -90,7 +90,7 @@ const (
 func styleOf(text string) style {
 	first := strings.TrimPrefix(text, "--")
 	switch {
-	case text != "" && strings.Trim(text, "0123456789") == "":
+	case text != "" && strings.Trim(text, "0123456789") == "", text == "true", text == "false", text == "null":
 		return double
 	case first == "" || !isLetter(first[0]) || text[len(text)-1] == ' ' || otherType(text):
 		return unsure

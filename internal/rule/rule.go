@@ -72,7 +72,7 @@ type Verdict struct {
 func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgement) Verdict) []finding.Finding {
 	var found []finding.Finding
 	whole := "" // the JSON option of which the facts speak as a whole
-	for _, about := range r.judged() {
+	for _, about := range r.State.WithMembers() {
 		if !about.Origin.Stands() || about.Held != "" || whole != "" && InJSON(about) && strings.HasPrefix(about.Name, whole+".") {
 			continue
 		}
@@ -90,19 +90,6 @@ func (r Release) Findings(meta Meta, verb engine.Verb, decide func(engine.Judgem
 		}
 	}
 	return found
-}
-
-// judged are the settings, each JSON option followed by its keys where facts know
-// some.
-func (r Release) judged() []setting.Setting {
-	var all []setting.Setting
-	for _, about := range r.State.Settings {
-		all = append(all, about)
-		if r.State.Knowledge.HasMemberFacts(about.Name) {
-			all = append(all, r.State.Members(about)...)
-		}
-	}
-	return all
 }
 
 // lonely tells whether a dotted flag is all that is written of a JSON option that

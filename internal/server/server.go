@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/trimtab/trimtab/internal/finding"
+	"github.com/trimtab/trimtab/internal/parallel"
 	"github.com/trimtab/trimtab/internal/setting"
 	"github.com/trimtab/trimtab/internal/stream"
 )
@@ -161,10 +162,17 @@ func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 	var servers []*Server
 	var left []Left
 	input := input{items: items, models: modelIndex{items: items}, runtimes: runtimeIndex{items: items}}
+	var candidates []*stream.Item
 	for _, item := range items {
-		if !mayHoldServer(item) {
-			continue
+		if mayHoldServer(item) {
+			candidates = append(candidates, item)
 		}
+	}
+	_ = parallel.Each(len(candidates), func(i int) error {
+		_, _ = candidates[i].Root() // which remembers what is wrong
+		return nil
+	})
+	for _, item := range candidates {
 		root, err := item.Root()
 		if err != nil {
 			return nil, nil, err

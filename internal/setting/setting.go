@@ -16,25 +16,27 @@ type Path []any
 // String prints the path as users write it: spec.extraArgs[7]. A key that
 // holds a dot or a bracket is quoted: metadata.annotations["a.b/c"].
 func (p Path) String() string {
-	var b strings.Builder
+	var room [128]byte
+	text := room[:0]
 	for _, element := range p {
 		switch e := element.(type) {
 		case int:
-			b.WriteString("[" + strconv.Itoa(e) + "]")
+			text = append(strconv.AppendInt(append(text, '['), int64(e), 10), ']')
 		case Part:
-			b.WriteString("[" + strconv.Itoa(e.Span.From) + ":" + strconv.Itoa(e.Span.To) + "]")
+			text = strconv.AppendInt(append(text, '['), int64(e.Span.From), 10)
+			text = append(strconv.AppendInt(append(text, ':'), int64(e.Span.To), 10), ']')
 		case string:
 			if strings.ContainsAny(e, ".[]\" ") {
-				b.WriteString("[" + strconv.Quote(e) + "]")
+				text = append(strconv.AppendQuote(append(text, '['), e), ']')
 				continue
 			}
-			if b.Len() > 0 {
-				b.WriteByte('.')
+			if len(text) > 0 {
+				text = append(text, '.')
 			}
-			b.WriteString(e)
+			text = append(text, e...)
 		}
 	}
-	return b.String()
+	return string(text)
 }
 
 // Join returns the path of a node below p. It never shares memory with p.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -27,10 +28,30 @@ var byteClasses = func() (classes [256]uint8) {
 	return classes
 }()
 
+// evident is what most sources are.
+var evident = charset{plain: true, invalid: -1}
+
+// printable tells whether eight bytes are all printable ASCII or line feeds.
+func printable(eight uint64) bool {
+	const each, highest = 0x0101010101010101, 0x80 * 0x0101010101010101
+	if eight&highest != 0 {
+		return false
+	}
+	// None of the sums carries into the next byte.
+	notControl := eight + (0x80-' ')*each
+	notDelete := (eight ^ 0x7f*each) + 0x7f*each
+	notFeed := (eight ^ '\n'*each) + 0x7f*each
+	return (notControl&notDelete|^notFeed)&highest == highest
+}
+
 // inspect looks at every character of data once.
 func inspect(data []byte) charset {
-	set := charset{plain: true, invalid: -1}
+	set := evident
 	for i := 0; i < len(data); i++ {
+		if i+8 <= len(data) && printable(binary.LittleEndian.Uint64(data[i:])) {
+			i += 8 - 1
+			continue
+		}
 		if byteClasses[data[i]] == 0 {
 			continue
 		}

@@ -87,18 +87,33 @@ const maxScanDepth = 500
 // such a document is not certain. It returns a *SyntaxError for characters YAML
 // does not allow and for what may not stand between documents.
 func scanDocuments(data []byte, whole bool) ([]document, error) {
-	s := &scan{data: data, line: 1}
+	start := 0
 	if bytes.HasPrefix(data, byteOrderMark) {
 		// The mark is no character to the parser, but inside it is one.
-		s.start = len(byteOrderMark)
+		start = len(byteOrderMark)
 	}
-	s.set = inspect(data[s.start:])
-	if i := s.set.invalid; i >= 0 {
-		s.line += bytes.Count(data[:s.start+i], []byte("\n"))
-		return nil, s.syntaxError(fmt.Sprintf("character %q is not allowed, save the text as UTF-8", data[s.start+i:][:runeLen(data[s.start+i:])]))
+	if len(data) < manyBytes || whole {
+		return scanWith(inspect(data[start:]), data, start, whole)
 	}
-	s.off = whole || !s.set.plain
-	s.preamble = preamble{start: s.start, line: 1, first: true}
+	// The other core looks at the characters while this one takes them for evident.
+	looking := make(chan charset, 1)
+	go func() { looking <- inspect(data[start:]) }()
+	docs, err := scanWith(evident, data, start, whole)
+	if set := <-looking; set != evident {
+		return scanWith(set, data, start, whole)
+	}
+	return docs, err
+}
+
+// scanWith is scanDocuments for characters that are known, from a start on.
+func scanWith(set charset, data []byte, start int, whole bool) ([]document, error) {
+	s := &scan{data: data, set: set, start: start, line: 1}
+	if i := set.invalid; i >= 0 {
+		s.line += bytes.Count(data[:start+i], []byte("\n"))
+		return nil, s.syntaxError(fmt.Sprintf("character %q is not allowed, save the text as UTF-8", data[start+i:][:runeLen(data[start+i:])]))
+	}
+	s.off = whole || !set.plain
+	s.preamble = preamble{start: start, line: 1, first: true}
 	for s.start < len(data) {
 		end, next := s.set.lineEnd(data, s.start)
 		if err := s.scanLine(data[s.start:end]); err != nil {

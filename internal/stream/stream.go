@@ -31,7 +31,7 @@ type Source struct {
 	parser  Parser
 	indexed sync.Once
 	looked  sync.Once // for the registered words
-	lines   []int // offsets of line starts, once they are needed
+	lines   []int     // offsets of line starts, once they are needed
 }
 
 // Parser reads sources. The zero value is what everyone but a test wants.

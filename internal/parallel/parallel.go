@@ -1,4 +1,5 @@
-package fn
+// Package parallel runs the same work on many things, on all cores.
+package parallel
 
 import (
 	"runtime"
@@ -6,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// inParallel calls do with each number below n, on all cores, and returns the
+// Each calls do with each number below n, on all cores, and returns the
 // error of the lowest number that has one. A panic is that of the caller.
-func inParallel(n int, do func(int) error) error {
+func Each(n int, do func(int) error) error {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers < 2 {
 		for i := range n {

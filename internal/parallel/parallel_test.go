@@ -1,4 +1,4 @@
-package fn
+package parallel
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInParallel(t *testing.T) {
+func TestEach(t *testing.T) {
 	const n = 100
 	var done [n]atomic.Int32
-	require.NoError(t, inParallel(n, func(i int) error { done[i].Add(1); return nil }))
+	require.NoError(t, Each(n, func(i int) error { done[i].Add(1); return nil }))
 	for i := range done {
 		require.Equal(t, int32(1), done[i].Load(), "%d", i)
 	}
-	err := inParallel(n, func(i int) error {
+	err := Each(n, func(i int) error {
 		if i%10 == 7 {
 			return fmt.Errorf("number %d", i)
 		}
@@ -24,7 +24,7 @@ func TestInParallel(t *testing.T) {
 	})
 	require.EqualError(t, err, "number 7")
 	require.PanicsWithError(t, "broken", func() {
-		_ = inParallel(n, func(int) error { panic(errors.New("broken")) })
+		_ = Each(n, func(int) error { panic(errors.New("broken")) })
 	})
-	require.NoError(t, inParallel(0, nil))
+	require.NoError(t, Each(0, nil))
 }
