@@ -2,6 +2,7 @@ package fn
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -15,11 +16,11 @@ import (
 	"github.com/trimtab/trimtab/transformers"
 )
 
-// changes are the new bytes of the sources that change, and the items in them
-// that were edited.
+// changes are the sources that change, read again, and the items in them that
+// were edited.
 type changes struct {
-	bytes map[*stream.Source][]byte
-	items map[place]bool
+	sources map[*stream.Source]*stream.Source
+	items   map[place]bool
 	// refused are the findings, by server and identity, whose edit cannot be made
 	// or is given up.
 	refused map[string]bool
@@ -28,34 +29,35 @@ type changes struct {
 // change turns the findings of all servers into edits of their items. Findings
 // whose edit cannot be made safely lose their action and say so.
 func change(in Input, all *judgements) (*changes, error) {
-	made := &changes{bytes: map[*stream.Source][]byte{}, items: map[place]bool{}, refused: map[string]bool{}}
+	made := &changes{sources: map[*stream.Source]*stream.Source{}, items: map[place]bool{}, refused: map[string]bool{}}
 	byItem := all.byItem()
 	bySource := all.generatedBySource()
 	for s, source := range in.Sources {
-		var splices []stream.Splice
 		objects := bySource[source]
 		plans, err := made.planItems(in, source.Items, byItem)
 		if err != nil {
 			return nil, err
 		}
+		edited := false
 		for i, item := range source.Items {
 			servers, planned := byItem[item], plans[item]
-			splices = append(splices, planned...)
+			edited = edited || len(planned) > 0
 			generates := slices.ContainsFunc(servers, func(s *judged) bool { return len(s.generated) > 0 })
 			if len(planned) > 0 || generates {
 				made.items[place{s, i}] = true
 			}
 		}
-		if len(splices) == 0 && len(objects) == 0 {
+		if !edited && len(objects) == 0 {
 			continue
 		}
-		data, err := stream.Apply(source.Data, splices)
+		now, err := source.Spliced(plans)
+		if err == nil {
+			now, err = upsert(source, now, objects)
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
 		}
-		if made.bytes[source], err = upsert(source, data, objects); err != nil {
-			return nil, err
-		}
+		made.sources[source] = now
 	}
 	return made, nil
 }

@@ -140,13 +140,15 @@ func attempt(in Input, judged *judgements) (*trimmed, error) {
 	judged.followTiers()
 	judged.followMonitors()
 	changes, err := change(in, judged)
-	if err != nil || len(changes.bytes) == 0 {
+	if err != nil || len(changes.sources) == 0 {
 		return &trimmed{judged: judged, changes: changes}, err
 	}
 	changes.addStopped(judged)
-	rewritten, err := reread(in.Sources, changes.bytes)
-	if err != nil {
-		return nil, err
+	rewritten := slices.Clone(in.Sources)
+	for i, source := range in.Sources {
+		if now, ok := changes.sources[source]; ok {
+			rewritten[i] = now
+		}
 	}
 	wanted := changes.items
 	if judged.generates {
@@ -218,7 +220,7 @@ func (t *trimmed) bytes(in Input) map[*stream.Source][]byte {
 func (t *trimmed) sources(in Input) map[*stream.Source]*stream.Source {
 	changed := map[*stream.Source]*stream.Source{}
 	for i, source := range in.Sources {
-		if _, ok := t.changes.bytes[source]; ok {
+		if _, ok := t.changes.sources[source]; ok {
 			changed[source] = t.rewritten[i]
 		}
 	}
@@ -231,24 +233,6 @@ func (t *trimmed) sources(in Input) map[*stream.Source]*stream.Source {
 		}
 	}
 	return changed
-}
-
-// reread parses the sources that changed; the others stay as they are.
-func reread(sources []*stream.Source, changed map[*stream.Source][]byte) ([]*stream.Source, error) {
-	rewritten := make([]*stream.Source, len(sources))
-	for i, source := range sources {
-		data, ok := changed[source]
-		if !ok {
-			rewritten[i] = source
-			continue
-		}
-		again, err := source.Again(data)
-		if err != nil {
-			return nil, fmt.Errorf("the changed text does not parse, nothing was written: %w", err)
-		}
-		rewritten[i] = again
-	}
-	return rewritten, nil
 }
 
 // settle takes the findings of the second pass for the servers that were

@@ -11,24 +11,24 @@ import (
 )
 
 // upsert adds, renews and takes away the generated objects of a source, whose
-// edits are made already: data is its text after them. What goes goes from the
+// edits are made already: now is what it is after them. What goes goes from the
 // end, and what is new comes last, so that the others keep their position.
-func upsert(source *stream.Source, data []byte, objects []generated) ([]byte, error) {
+func upsert(source, now *stream.Source, objects []generated) (*stream.Source, error) {
 	slices.SortStableFunc(objects, func(a, b generated) int { return cmp.Compare(a.turn(source), b.turn(source)) })
 	for _, object := range objects {
-		now, err := source.Again(data)
-		if err != nil {
-			return nil, err
-		}
 		splices, err := object.splices(source, now)
 		if err != nil {
 			return nil, fmt.Errorf("a generated object cannot be written: %w", err)
 		}
-		if data, err = stream.Apply(data, splices); err != nil {
+		data, err := stream.Apply(now.Data, splices)
+		if err != nil {
+			return nil, err
+		}
+		if now, err = source.Again(data); err != nil {
 			return nil, err
 		}
 	}
-	return data, nil
+	return now, nil
 }
 
 // turn orders the objects of a source for upsert.

@@ -100,6 +100,9 @@ func (s *Source) look() {
 	for start := 0; start < len(s.Items); start += share {
 		looking.Go(func() {
 			for _, item := range s.Items[start:min(start+share, len(s.Items))] {
+				if item.looked {
+					continue // in an earlier text of the source
+				}
 				text := item.Text()
 				walker.walk(text, func(word int) bool {
 					item.holds |= 1 << word
