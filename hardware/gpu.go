@@ -81,6 +81,9 @@ var vendors = [...]string{"nvidia", "amd", "intel"}
 // AMD_Radeon_AI_PRO_R9700 and NVIDIA-H100-80GB-HBM3 are found. A name that
 // fits cards of two sizes (V100) is not.
 func GPU(name string) (GPUEntry, bool) {
+	if name == "" {
+		return GPUEntry{}, false // without reading the table
+	}
 	known, err := gpus()
 	if err != nil { // not with the embedded file: a test reads it
 		return GPUEntry{}, false

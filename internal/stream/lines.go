@@ -48,16 +48,36 @@ func lastUpTo(offsets []int, i int) int {
 // longestBreak is the most bytes a line break has.
 const longestBreak = 3
 
-// LineStart is the function LineStart for the source's data. It looks the line
-// up instead of searching it, however long it is.
+// near is how many bytes around an offset are searched for a line break before
+// the lines of the whole source are indexed.
+const near = 512
+
+// LineStart is the function LineStart for the source's data. A long line is looked
+// up instead of searched.
 func (s *Source) LineStart(i int) int {
+	if around := s.Data[max(i-near, 0):i]; breaksByLF(around) {
+		if n := bytes.LastIndexByte(around, '\n'); n >= 0 {
+			return i - len(around) + n + 1
+		}
+		if i <= near {
+			return 0
+		}
+	}
 	s.indexed.Do(s.index)
 	return s.lines[lastUpTo(s.lines, i)]
 }
 
-// LineEnd is the function LineEnd for the source's data. It looks the line up
-// instead of searching it, however long it is.
+// LineEnd is the function LineEnd for the source's data. A long line is looked up
+// instead of searched.
 func (s *Source) LineEnd(i int) (end, next int) {
+	if around := s.Data[i:min(i+near, len(s.Data))]; breaksByLF(around) {
+		if n := bytes.IndexByte(around, '\n'); n >= 0 {
+			return i + n, i + n + 1
+		}
+		if i+near >= len(s.Data) {
+			return len(s.Data), len(s.Data)
+		}
+	}
 	s.indexed.Do(s.index)
 	n := lastUpTo(s.lines, i) + 1
 	if n == len(s.lines) {

@@ -13,6 +13,8 @@ func TestLines(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "\n", "a\nb", "a\n\nb\n", "a\r\nb\r\n", "a\rb\r", "\r\n\r\n", "a\u0085b\u2028c\u2029", "é\u0085\n", "\u2028\n\u2028",
 		"\ufeffa\nb", "aé\n" + strings.Repeat("é", 600) + "\r\nb",
+		strings.Repeat("a", near+1) + "\n" + strings.Repeat("b", 2*near) + "\r\n" + strings.Repeat("c", near-1) + "\u2028" + strings.Repeat("d", near) + "\n",
+		strings.Repeat("a\n", near) + strings.Repeat("b", near), "\u0085" + strings.Repeat("a", near-1) + "\n" + strings.Repeat("b", near-1) + "\u2029",
 	} {
 		source := &Source{Data: []byte(text)}
 		for i := range len(text) + 1 {
