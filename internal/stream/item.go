@@ -39,6 +39,12 @@ type Item struct {
 	err     error
 	layout  Layout
 
+	// proven is what DecodeWith made last of splices.
+	proven struct {
+		splices []Splice
+		tree    *yaml.Node
+	}
+
 	// holds marks the registered words in Text, escapes that others may be hidden
 	// there; both are known once looked is set.
 	holds           uint64
@@ -103,7 +109,11 @@ func (it *Item) DecodeWith(splices []Splice) (*yaml.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(r.blanked(text))
+	tree, err := decode(r.blanked(text))
+	if err == nil {
+		it.proven.splices, it.proven.tree = slices.Clone(splices), tree
+	}
+	return tree, err
 }
 
 // Text returns the item's bytes in the source: whole lines, for an element of a

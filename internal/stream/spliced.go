@@ -69,6 +69,9 @@ func (m *mover) item(i int, old *Item, splices []Splice) bool {
 		if followed && !bytes.HasSuffix(text, []byte("\n")) || !isElement(text, old.region.blankFrom-old.start) {
 			return false
 		}
+		if proven := old.proven; proven.tree != nil && slices.Equal(proven.splices, splices) {
+			fresh.settle(proven.tree)
+		}
 		m.bytes = end - old.end
 		m.lines += bytes.Count(text, []byte("\n")) - bytes.Count(old.Text(), []byte("\n"))
 		m.moves = append(m.moves, move{old.end, m.bytes, m.lines})

@@ -114,6 +114,9 @@ func TestSplicedIsReadAgain(t *testing.T) {
 		var all []Splice
 		for _, item := range source.Items {
 			all = append(all, edits[item]...)
+			if random.IntN(2) == 0 && len(edits[item]) > 0 {
+				_, _ = item.DecodeWith(edits[item])
+			}
 		}
 		data, err := Apply(source.Data, all)
 		require.NoError(t, err)
