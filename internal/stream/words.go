@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Words are texts that are looked for together, in one walk over the bytes.
@@ -39,8 +40,8 @@ func Register(words ...string) *Words {
 		if slices.Contains(registered, word) {
 			continue
 		}
-		if len(registered) == maxRegistered || len(word) < window {
-			panic("stream: one word too many, or too short: " + word)
+		if sealed.Load() || len(registered) == maxRegistered || len(word) < window {
+			panic("stream: one word too many, too late, or too short: " + word)
 		}
 		registered = append(registered, word)
 	}
@@ -51,7 +52,11 @@ const maxRegistered = 64
 
 var (
 	registered       []string
-	registeredWalker = sync.OnceValue(func() *walker { return newWalker(registered) })
+	registeredWalker = sync.OnceValue(func() *walker {
+		sealed.Store(true)
+		return newWalker(registered)
+	})
+	sealed atomic.Bool
 )
 
 // in tells whether one of the words stands in a text.

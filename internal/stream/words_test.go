@@ -40,3 +40,26 @@ func TestWordsAtEveryPlace(t *testing.T) {
 		}
 	}
 }
+
+var othersOfTest = Register("another-word-of-the-test", "-word-")
+
+// On all cores every item is looked at, and on its own.
+func TestMentionsOfManyItems(t *testing.T) {
+	var b strings.Builder
+	texts := []string{"nothing", "word-of-the-test", "another-word-of-the-test", "a-word-a", "word-of-the-tes", "\"\\x41\"", "\"\\n\""}
+	b.WriteString("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n")
+	for i := range 2 * manyBytes / 100 {
+		b.WriteString("- text: " + texts[i%len(texts)] + "\n  more: " + strings.Repeat("x", 90) + "\n")
+	}
+	source, err := ParseResourceList([]byte(b.String()))
+	require.NoError(t, err)
+	source.Items[0].MentionsAny(wordsOfTest)
+	require.Panics(t, func() { Register("too-late") })
+	for i, item := range source.Items {
+		text := texts[i%len(texts)]
+		escape := strings.Contains(text, "x41")
+		require.Equal(t, escape || strings.Contains(text, "word-of-the-test"), item.MentionsAny(wordsOfTest), text)
+		require.Equal(t, escape || strings.Contains(text, "-word-"), item.MentionsAny(othersOfTest), text)
+		require.Equal(t, strings.Contains(text, "-word-"), item.MentionsAny(NewWords("-word-")) && !escape, text)
+	}
+}
