@@ -23,7 +23,7 @@ var listVersions = []string{"config.kubernetes.io/v1", "config.kubernetes.io/v1b
 
 const plainHint = "use `trimtab trim -` for plain documents"
 
-// ResourceList is ParseResourceList.
+// ResourceList is ParseResourceList, with its errors, for this parser.
 func (p Parser) ResourceList(data []byte) (*Source, error) {
 	docs, err := p.documents("", data)
 	if err != nil {
