@@ -33,7 +33,7 @@ const (
 	Refused Kind = "refused"
 	// Renamed: it is written another way.
 	Renamed Kind = "renamed"
-	// Deprecated: it still works, and the engine says that it will go.
+	// Deprecated is what still works, and of which the engine says that it will go.
 	Deprecated Kind = "deprecated"
 	// Accepted: the engine refused it, and takes it now.
 	Accepted Kind = "accepted"
