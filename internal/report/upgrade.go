@@ -262,6 +262,9 @@ func (c Change) fix() string {
 
 func (u Upgrade) closing() string {
 	s := u.Summary()
+	if s == (UpgradeSummary{}) && len(u.Servers) == 0 {
+		return "no server of that engine is found"
+	}
 	if s == (UpgradeSummary{}) {
 		return "nothing changes"
 	}
