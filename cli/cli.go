@@ -84,8 +84,37 @@ input, configured by functionConfig alone (kustomize, kpt).`,
 	root.SetOut(streams.Out)
 	root.SetErr(streams.Err)
 	root.SuggestionsMinimumDistance = 3
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see `%s --help`", err, cmd.CommandPath())
+	})
 	root.AddCommand(verifyCommand(streams, code), trimCommand(streams, code), upgradeCommand(streams, code), planCommand(streams), showCommand(streams), reportCommand(streams), explainCommand(streams), versionCommand(streams))
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args = nil
+		completion.RunE = func(*cobra.Command, []string) error {
+			return errors.New("name your shell: `trimtab completion bash`, `zsh`, `fish` or `powershell`")
+		}
+	}
 	return root
+}
+
+// helpCommand is cobra's, but an unknown verb is an error.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Tell how trimtab, or a verb of it, is called",
+		RunE: func(_ *cobra.Command, words []string) error {
+			verb, rest, err := root.Find(words)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("unknown command %q", rest[0])
+			}
+			if err != nil {
+				return fmt.Errorf("%w: see `trimtab help`", err)
+			}
+			return verb.Help()
+		},
+	}
 }
 
 // plainFormats are the values of -o of most verbs.

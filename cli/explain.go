@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,12 @@ func explainCommand(streams Streams) *cobra.Command {
 	explain := &cobra.Command{
 		Use:   "explain RULE | ENGINE/--flag[@version] | ENGINE/env/NAME | ENGINE/metric/NAME | gpu/NAME | model/NAME | dashboard PATH…",
 		Short: "Say what a rule finds, what an engine does with a setting, or what is known of a GPU or model",
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) != 1 {
+				return errors.New("name one thing to explain, as in `trimtab explain inert-setting` or `trimtab explain vllm/--max-num-seqs`: see `trimtab explain --help`")
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			family, name, found := strings.Cut(args[0], "/")
 			switch {
@@ -57,7 +63,10 @@ func explainDashboard(streams Streams) *cobra.Command {
 
 func explainRule(streams Streams, name string) error {
 	if !slices.Contains(rule.Names(), name) {
-		return fmt.Errorf("no rule %q; did you mean %s?", name, closest(name, rule.Names()))
+		if slices.Contains(catalogue.Names(), name) {
+			return fmt.Errorf("what of %s? Name `%s/--FLAG`, `%s/env/NAME` or `%s/metric/NAME`", name, name, name, name)
+		}
+		return fmt.Errorf("no rule %q; %s", name, suggestion(name, rule.Names(), "the rules are "+strings.Join(rule.Names(), ", ")))
 	}
 	report.ExplainRule(streams.Out, rule.Named(name))
 	return nil
@@ -128,7 +137,7 @@ func explainOfEngine(streams Streams, name, what string) error {
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("no release of %s reads %q; did you mean %s?", name, variable, closest(variable, names))
+			return fmt.Errorf("no release of %s reads %q%s", name, variable, orNothing(suggestion(variable, names, "")))
 		}
 		report.ExplainVariable(streams.Out, catalogued, known, lives, at)
 		return nil
@@ -142,7 +151,7 @@ func explainOfEngine(streams Streams, name, what string) error {
 		lives = abbreviated(catalogued, flag, at)
 	}
 	if len(lives) == 0 {
-		return fmt.Errorf("no release of %s has %s; did you mean %s?", name, flag, closest(flag, catalogued.Flags()))
+		return fmt.Errorf("no release of %s has %s%s", name, flag, orNothing(suggestion(flag, catalogued.Flags(), "")))
 	}
 	report.ExplainOption(streams.Out, catalogued, known, lives, at)
 	return nil
@@ -176,15 +185,52 @@ func explainMetric(streams Streams, catalogued *catalogue.Engine, known *engine.
 		}
 	}
 	if len(lives) == 0 {
-		return fmt.Errorf("no release of %s emits %q; did you mean %s?", catalogued.Name, name, closest(name, names))
+		return fmt.Errorf("no release of %s emits %q%s", catalogued.Name, name, orNothing(suggestion(name, names, "")))
 	}
 	report.ExplainMetric(streams.Out, catalogued, known, lives)
 	return nil
 }
 
-// closest is the known name that differs least.
-func closest(name string, known []string) string {
-	return slices.MinFunc(known, func(a, b string) int {
+// mostSuggested bounds the names that hold a part of one.
+const mostSuggested = 4
+
+// suggestion asks whether known names were meant: those that hold what was
+// written, else one that is much like it. Otherwise says what to say where no
+// name is.
+func suggestion(name string, known []string, otherwise string) string {
+	const fewest = 3 // letters; fewer stand in too many names
+	part := strings.Trim(name, "-")
+	var like []string
+	for _, one := range known {
+		if len(part) >= fewest && strings.Contains(one, part) && !slices.Contains(like, one) {
+			like = append(like, one)
+		}
+	}
+	if len(like) == 0 || len(like) > mostSuggested {
+		near, ok := closest(name, known)
+		if !ok {
+			return otherwise
+		}
+		like = []string{near}
+	}
+	return "did you mean " + strings.Join(like, ", ") + "?"
+}
+
+// orNothing sets a suggestion off from what comes before it.
+func orNothing(suggested string) string {
+	if suggested == "" {
+		return ""
+	}
+	return "; " + suggested
+}
+
+// closest is the known name that differs least, unless it is another word.
+func closest(name string, known []string) (string, bool) {
+	if len(known) == 0 {
+		return "", false
+	}
+	near := slices.MinFunc(known, func(a, b string) int {
 		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)
 	})
+	return near, levenshtein.Distance(name, near, nil) <= len(name)/3
 }

@@ -67,6 +67,7 @@ type cleared struct {
 	to io.Writer
 }
 
+// Write takes the line away and writes; the error is that of what is written to.
 func (c cleared) Write(data []byte) (int, error) {
 	c.stop()
 	return c.to.Write(data)

@@ -45,8 +45,11 @@ func trim(streams Streams, paths []string, options trimOptions, code *int) error
 		return err
 	}
 	filter := len(paths) == 1 && paths[0] == stdinName
-	if options.write && (options.check || filter) {
+	switch {
+	case options.write && options.check:
 		return errors.New("`-w` goes with files, and not with `--check`")
+	case options.write && filter:
+		return errors.New("`-w` goes with files; `trim -` writes to standard output")
 	}
 	in, err := gather(streams, paths, options.configs)
 	if err != nil {

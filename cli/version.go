@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -13,7 +14,12 @@ func versionCommand(streams Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and which engine releases the catalogue knows",
-		Args:  cobra.NoArgs,
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return errors.New("`trimtab version` takes no words: it tells of all engines")
+			}
+			return nil
+		},
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Fprintln(streams.Out, "trimtab", buildVersion())
 			for _, name := range catalogue.Names() {

@@ -289,7 +289,11 @@ func knowledgeFor(catalogued *catalogue.Engine, chosen *config.Config) (*engine.
 	if err != nil {
 		return nil, err
 	}
-	return known.With(chosen.Spec.Facts, catalogued)
+	with, err := known.With(chosen.Spec.Facts, catalogued)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chosen.Source, err)
+	}
+	return with, nil
 }
 
 // undecidedFor are the findings that lack a fact, of the rules that are on.

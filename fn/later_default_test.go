@@ -77,7 +77,7 @@ func TestHalfInsteadOfBfloat16(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := pod{engine: "vllm", image: "vllm/vllm-openai:v0.11.0", args: c.args, spec: c.spec}
-			outcome, source := p.process(t, config.Verify)
+			outcome, _ := p.process(t, config.Verify)
 			var actions []finding.Action
 			for _, f := range outcome.Report.Findings {
 				if f.Rule == "unsupported-on-gpu" {
@@ -89,7 +89,7 @@ func TestHalfInsteadOfBfloat16(t *testing.T) {
 			} else {
 				require.Equal(t, []finding.Action{c.action}, actions)
 			}
-			outcome, source = p.process(t, config.Trim)
+			outcome, source := p.process(t, config.Trim)
 			if c.want == "" {
 				require.NotContains(t, outcome.Changed, source)
 				return

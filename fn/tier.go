@@ -48,6 +48,8 @@ type tierKey struct {
 	copy      int
 }
 
+// String is the key in one text, the group of the findings about a tier: it tells
+// tiers apart and is not to be read.
 func (k tierKey) String() string {
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s\x00%d", k.namespace, k.place.Volume, k.place.Path, k.name, k.nodes, k.copy)
 }

@@ -69,7 +69,8 @@ func (d Dashboard) JSON() (string, error) {
 	return whole, nil
 }
 
-// PanelsJSON is the list of the panels alone, one a line.
+// PanelsJSON is the list of the panels alone, one a line. A value that JSON
+// does not hold is an error.
 func (d Dashboard) PanelsJSON() (string, error) {
 	list := d.panels()
 	if len(list) == 0 {

@@ -87,6 +87,7 @@ func hostNeeds(s rule.Server) *hostMemory {
 // volume need not be full.
 func (n *hostMemory) most() int64 { return max(n.volumes, n.pools) }
 
+// String lists what the memory is taken by, each with its bytes.
 func (n *hostMemory) String() string { return strings.Join(n.texts, " and ") }
 
 func (n *hostMemory) finding(s rule.Server, meta rule.Meta, path setting.Path, value, message string) finding.Finding {

@@ -79,7 +79,7 @@ func pool(r rule.Release, meta rule.Meta, about setting.Setting) (*finding.Findi
 
 // gain says what the freed slots become, where the account can tell.
 func gain(a *account.Account, wanted, ratio int64) string {
-	ceiling := fmt.Sprintf("; the new ceiling is %d requests", wanted/ratio)
+	ceiling := fmt.Sprintf("; the new ceiling is %s", many(wanted/ratio, "request"))
 	tokens, slotBytes, cellBytes, ok := a.Resized(wanted)
 	if !ok || a.Tokens == nil {
 		return ceiling

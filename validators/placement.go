@@ -81,7 +81,7 @@ func (p *placement) resources() {
 			fmt.Sprintf("the pod asks for %d of %s (%s), and the target %s is of %s: write %s: %d", asked, now, p.GPUs.Source, named(p.Facts), p.target, wanted, count))
 	case p.Count > 0 && p.OnePod: // of several pods each asks for its share
 		p.says(path, fmt.Sprint(asked), fmt.Sprint(count), "the count under "+p.GPUs.Source,
-			fmt.Sprintf("the pod asks for %d GPUs (%s), and the target has %d: write %d", asked, p.GPUs.Source, count, count))
+			fmt.Sprintf("the pod asks for %s (%s), and the target has %d: write %d", many(asked, "GPU"), p.GPUs.Source, count, count))
 	}
 }
 

@@ -115,9 +115,16 @@ func (m move) ranks() []finding.Finding {
 	wanted := count / (ranks / size)
 	f := m.About(m.meta, *given)
 	f.Places, f.Proposed = nil, strconv.FormatInt(wanted, 10)
-	f.Message = fmt.Sprintf("%s: %s (%s) were for the %d GPUs of the manifest, and the target has %d: %d ranks share the model there%s",
-		given.Name, many(ranks, "rank"), sizes, m.Count, count, wanted, m.ledger(*given, f.Proposed))
-	f.Undo = fmt.Sprintf("set it back to %s with %d GPUs", given.Value(), m.Count)
+	was, share := "were", many(wanted, "rank")+" share"
+	if ranks == 1 {
+		was = "was"
+	}
+	if wanted == 1 {
+		share = "one rank holds"
+	}
+	f.Message = fmt.Sprintf("%s: %s (%s) %s for the %s of the manifest, and the target has %d: %s the model there%s",
+		given.Name, many(ranks, "rank"), sizes, was, many(m.Count, "GPU"), count, share, m.ledger(*given, f.Proposed))
+	f.Undo = fmt.Sprintf("set it back to %s with %s", given.Value(), many(m.Count, "GPU"))
 	f.Evidence = []finding.Evidence{{Engine: m.Engine, Versions: "*", Source: ranksProof[m.Engine]}}
 	heads, known := m.Facts.Set["model.heads"].Value.(int64)
 	switch {

@@ -68,9 +68,9 @@ type engine struct {
 
 // gateway reads the engine every few seconds, and for a while it does not.
 type gateway struct {
-	running                       int
-	usage, read                   float64
-	parked, rejected, late, stale int
+	running                 int
+	usage                   float64
+	parked, rejected, stale int
 }
 
 func newEngine() *engine {

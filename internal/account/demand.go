@@ -200,7 +200,8 @@ func (a *Account) BytesFor(length int64) (int64, bool) {
 // even where every estimate errs on the good side.
 type Shortfall struct {
 	// Stage counts from 0; Weights are the least they take, Budget the most the
-	// engine takes, Left what then remains at most, Needed what the request takes.
+	// engine takes, Left what then remains at most, Needed what the request takes,
+	// all in bytes.
 	Stage                         int
 	Weights, Budget, Left, Needed int64
 }

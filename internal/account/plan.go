@@ -10,7 +10,8 @@ import (
 // mostShown is how many ranks a plan shows; more of them are alike.
 const mostShown = 64
 
-// Plan is the account as a ledger, one per rank.
+// Plan is the account as a ledger, one per rank; gpu is the catalogue's name, for
+// display. The error says which stated figure cannot be.
 func (a *Account) Plan(gpu string) (ledger.Plan, error) {
 	if a.absurd != nil {
 		return ledger.Plan{}, a.absurd

@@ -38,6 +38,8 @@ type catalogued struct {
 	without []string
 }
 
+// Lookup returns the option that the release spells so, or nil where it has none
+// or the program does not share it.
 func (c catalogued) Lookup(spelled string) *catalogue.Option {
 	option := c.engine.Lookup(spelled, c.release)
 	if option != nil && len(c.without) > 0 && slices.Contains(c.without, option.Flag) {
@@ -46,6 +48,8 @@ func (c catalogued) Lookup(spelled string) *catalogue.Option {
 	return option
 }
 
+// Spellings returns the spellings of the release that begin with a prefix, sorted;
+// those of options that the program does not share are among them.
 func (c catalogued) Spellings(prefix string) []string {
 	return c.engine.Spellings(prefix, c.release)
 }

@@ -127,12 +127,14 @@ type spelling struct {
 	found  []string
 }
 
+// Lookup asks the table and remembers the answer.
 func (a *asked) Lookup(spelled string) *catalogue.Option {
 	option := a.table.Lookup(spelled)
 	a.lookups = append(a.lookups, lookup{spelled, option})
 	return option
 }
 
+// Spellings asks the table and remembers the answer.
 func (a *asked) Spellings(prefix string) []string {
 	found := a.table.Spellings(prefix)
 	a.spellings = append(a.spellings, spelling{prefix, found})

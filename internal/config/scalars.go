@@ -113,6 +113,15 @@ func (d decoder) truth(to **bool) read {
 	}
 }
 
+// leastMeant is the fewest bytes that a figure of GPU memory without a unit can
+// mean: one below it forgets the unit.
+const leastMeant = 1 << 20
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
 // quantity reads a Kubernetes quantity of at least least bytes.
 func (d decoder) quantity(to **Quantity, least int64) read {
 	return func(node *yaml.Node, path string) error {
@@ -126,6 +135,9 @@ func (d decoder) quantity(to **Quantity, least int64) read {
 		}
 		if q.Bytes < least {
 			return fmt.Errorf("`%s` must be more than 0, got %s", path, quote(s))
+		}
+		if q.Bytes > 0 && q.Bytes < leastMeant && isNumber(s) {
+			return fmt.Errorf("`%s` is %s bytes, which nobody means: write the unit, as in 32Gi", path, s)
 		}
 		*to = &q
 		return nil

@@ -81,18 +81,18 @@ func decode(engine, file string, data []byte) ([]*Fact, []*definition, error) {
 	}
 	var facts []*Fact
 	var definitions []*definition
-	for i, e := range entries {
+	for _, e := range entries {
 		if e.Define != "" {
 			defined, err := e.definition(engine, file)
 			if err != nil {
-				return nil, nil, fmt.Errorf("entry %d: %w", i+1, err)
+				return nil, nil, err
 			}
 			definitions = append(definitions, defined)
 			continue
 		}
 		fact, err := e.fact(engine, file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("entry %d: %w", i+1, err)
+			return nil, nil, err
 		}
 		facts = append(facts, fact)
 	}

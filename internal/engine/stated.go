@@ -35,7 +35,7 @@ func (k *Knowledge) With(entries []*yaml.Node, engine *catalogue.Engine) (*Knowl
 			err = fact.checkNames(engine, k)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("spec.facts[%d]: %w", i, err)
+			return nil, fmt.Errorf("`spec.facts[%d]`: %w", i, err)
 		}
 		fact.Stated = true
 		with.stated = append(with.stated, fact)

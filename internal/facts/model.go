@@ -161,6 +161,9 @@ func (g *Gathered) tellConfigJSON(engine string, stated *config.ModelConfig) err
 	}
 	entry, err := hardware.FromConfigJSON(stated.JSON)
 	if err != nil {
+		if stated.Path != "" {
+			err = fmt.Errorf("%s: %w", stated.Path, err)
+		}
 		return fmt.Errorf("`spec.model.config`: %w", err)
 	}
 	g.tellFacts(entry, shapeFacts, "model.config")

@@ -21,13 +21,8 @@ func Between(low, value, high int64) Estimate {
 // Known tells whether there is no doubt.
 func (e Estimate) Known() bool { return e.Low == e.High }
 
-// Plus adds two estimates; a result that 63 bits do not hold is an error.
-func (e Estimate) Plus(other Estimate) (Estimate, error) {
-	return combined(e.Value, other.Value, e.Low, other.Low, e.High, other.High)
-}
-
 // Minus takes one estimate from another: the least of what is left is what is
-// left of the least by the most.
+// left of the least by the most. A result that 63 bits do not hold is an error.
 func (e Estimate) Minus(other Estimate) (Estimate, error) {
 	return combined(e.Value, -other.Value, e.Low, -other.High, e.High, -other.Low)
 }

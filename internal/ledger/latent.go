@@ -33,7 +33,8 @@ const (
 	indexScaleOf    = 128
 )
 
-// CellBytes is what one token costs on one rank, in bytes, by LatentFormula.
+// CellBytes is what one token costs on one rank, in bytes, by LatentFormula. The
+// error names the dimension that cannot be.
 func (l Latent) CellBytes() (int64, error) {
 	if err := atLeast(1, term{"layers of latent attention", l.Layers}, term{"latent rank", l.Rank}); err != nil {
 		return 0, err

@@ -108,7 +108,8 @@ const (
 )
 
 // KVRow is the row of a KV cache that holds so many tokens on this rank. The
-// source is that of the tokens.
+// source is that of the tokens. Errors are those of the cell, and fewer tokens
+// than one.
 func KVRow(tokens int64, c Cell, source Source) (Row, error) {
 	cell, err := c.CellBytes()
 	if err != nil {
@@ -130,7 +131,8 @@ func KVRow(tokens int64, c Cell, source Source) (Row, error) {
 
 // MambaRow is the row of SGLang's state pool on this rank for so many slots
 // (--max-mamba-cache-size, divided by the attention DP size): the pool
-// allocates one more, as padding. The source is that of the slots.
+// allocates one more, as padding. The source is that of the slots. Errors are
+// those of the slot, and fewer slots than one.
 func MambaRow(slots int64, s Slot, source Source) (Row, error) {
 	slot, err := s.SlotBytes()
 	if err != nil {

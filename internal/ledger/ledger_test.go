@@ -44,13 +44,6 @@ func TestWorkedCheck(t *testing.T) {
 	require.Equal(t, int64(32_768), cell)
 	require.Equal(t, int64(78_446_592), slot)
 
-	gained, err := ledger.SlotTokens(60, 48, slot, cell)
-	require.NoError(t, err)
-	require.Equal(t, int64(28_728), gained)
-	lost, err := ledger.SlotTokens(48, 60, slot, cell)
-	require.NoError(t, err)
-	require.Equal(t, int64(-28_728), lost)
-
 	for _, paid := range []bool{false, true} { // the padding slot cancels out
 		before := ledger.Pool{Slots: 60, SlotBytes: slot, CellBytes: cell, PaddingPaid: paid}
 		after := before
@@ -108,9 +101,6 @@ func TestExchangeRoundsDown(t *testing.T) {
 	for _, c := range []struct{ from, to, slot, cell, want int64 }{
 		{3, 1, 100, 30, 6}, {1, 3, 100, 30, -7}, {2, 2, 100, 30, 0},
 	} {
-		got, err := ledger.SlotTokens(c.from, c.to, c.slot, c.cell)
-		require.NoError(t, err)
-		require.Equal(t, c.want, got, "%+v", c)
 		moved, err := ledger.Exchange(50, ledger.Pool{Slots: c.from, SlotBytes: c.slot, CellBytes: c.cell},
 			ledger.Pool{Slots: c.to, SlotBytes: c.slot, CellBytes: c.cell}, 0)
 		require.NoError(t, err)
@@ -199,8 +189,7 @@ func TestBadInput(t *testing.T) {
 		"no cell":            {func() (int64, error) { return pool(1, 1, 0).Tokens(10) }, "bytes of a token must be from 1"},
 		"no rest":            {func() (int64, error) { return pool(1, 1, 1).Tokens(0) }, "no room"},
 		"negative rest":      {func() (int64, error) { return pool(1, 1, 1).Tokens(math.MinInt64) }, "no room"},
-		"negative slots":     {func() (int64, error) { return ledger.SlotTokens(60, -48, 1, 1) }, "mamba slots must be from 1, got -48"},
-		"gain overflow":      {func() (int64, error) { return ledger.SlotTokens(big, 1, big, 1) }, "too large"},
+		"negative slots":     {func() (int64, error) { return ledger.Exchange(9, pool(1, 1, 1), pool(-48, 1, 1), 0) }, "mamba slots must be from 1, got -48"},
 		"nothing measured":   {func() (int64, error) { return ledger.Exchange(0, pool(1, 1, 1), pool(1, 1, 1), 0) }, "measured KV tokens must be from 1"},
 		"all for slots":      {func() (int64, error) { return ledger.Exchange(9, pool(1, 10, 1), pool(2, 10, 1), 0) }, "2 mamba slots leave no room"},
 		"bad before":         {func() (int64, error) { return ledger.Exchange(9, pool(0, 1, 1), pool(1, 1, 1), 0) }, "mamba slots must be from 1"},

@@ -204,7 +204,8 @@ func grouped(page int64, sets []LayerSet) (Paged, error) {
 // Blocks is how many blocks a pool of so many bytes holds, rounded down.
 func (p Paged) Blocks(pool int64) int64 { return max(0, pool/p.BlockBytes) }
 
-// RequestBlocks is how many blocks a request of a length takes, in tokens.
+// RequestBlocks is how many blocks a request takes whose length is in tokens. A
+// length, batch or count of state blocks below 1 is an error.
 func (p Paged) RequestBlocks(length int64, r Request) (int64, error) {
 	if err := atLeast(1, term{"length of a request", length}, term{"tokens of a step", r.Batched}, term{"blocks of a state", r.StateBlocks}); err != nil {
 		return 0, err
@@ -235,7 +236,7 @@ func (p Paged) RequestBlocks(length int64, r Request) (int64, error) {
 }
 
 // Concurrency is how many requests of a length so many blocks hold at once, as
-// vLLM logs it.
+// vLLM logs it. Errors are those of RequestBlocks.
 func (p Paged) Concurrency(blocks, length int64, r Request) (float64, error) {
 	need, err := p.RequestBlocks(length, r)
 	if err != nil {
@@ -257,7 +258,7 @@ func (p Paged) TokensByGroups(blocks int64) int64 {
 }
 
 // TokensByLength is "GPU KV cache size" as vLLM logs it from 0.20.1: how often
-// the longest request fits, times its length.
+// the longest request fits, times its length. Errors are those of RequestBlocks.
 func (p Paged) TokensByLength(blocks, length int64, r Request) (int64, error) {
 	need, err := p.RequestBlocks(length, r)
 	if err != nil {
@@ -268,7 +269,7 @@ func (p Paged) TokensByLength(blocks, length int64, r Request) (int64, error) {
 }
 
 // Longest is the longest request that so many blocks hold, in tokens, up to a
-// limit; 0 where none fits.
+// limit; 0 where none fits. Errors are those of RequestBlocks.
 func (p Paged) Longest(blocks, limit int64, r Request) (int64, error) {
 	fits, fails := int64(0), limit+1
 	for fits+1 < fails {

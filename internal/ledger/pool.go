@@ -31,6 +31,7 @@ type Pool struct {
 }
 
 // Allocated is what the state pool takes, in bytes: one slot more than Slots.
+// A pool with a size below 1 is an error.
 func (p Pool) Allocated() (int64, error) {
 	if err := p.check(); err != nil {
 		return 0, err
@@ -43,6 +44,7 @@ func (p Pool) Allocated() (int64, error) {
 }
 
 // Budgeted is what is subtracted from the rest for the state pool, in bytes.
+// A pool with a size below 1 is an error.
 func (p Pool) Budgeted() (int64, error) {
 	if p.PaddingPaid {
 		return p.Allocated()
@@ -68,7 +70,7 @@ func (p Pool) Tokens(rest int64) (int64, error) {
 }
 
 // Rate says what a slot is worth: "1 mamba slot of 78,446,592 B = 2,394 KV
-// tokens of 32,768 B".
+// tokens of 32,768 B". A pool with a size below 1 is an error.
 func (p Pool) Rate() (string, error) {
 	if err := p.check(); err != nil {
 		return "", err
@@ -84,20 +86,6 @@ func (p Pool) Rate() (string, error) {
 
 func (p Pool) check() error {
 	return atLeast(1, term{"mamba slots", p.Slots}, term{"bytes of a slot", p.SlotBytes}, term{"bytes of a token", p.CellBytes})
-}
-
-// SlotTokens is how many KV tokens are gained (lost, when negative) as the
-// slots change from one number to another, rounded down: the padding slot
-// stands on both sides and cancels out.
-func SlotTokens(from, to, slotBytes, cellBytes int64) (int64, error) {
-	for _, slots := range []int64{from, to} {
-		if err := (Pool{Slots: slots, SlotBytes: slotBytes, CellBytes: cellBytes}).check(); err != nil {
-			return 0, err
-		}
-	}
-	gained := big.NewInt(from - to) // both positive: no overflow
-	gained.Mul(gained, big.NewInt(slotBytes))
-	return narrow(floor(gained, big.NewInt(cellBytes)))
 }
 
 // Exchange is how many tokens a KV cache will hold that was measured to hold

@@ -36,7 +36,8 @@ func SplitSlots(rest, slotBytes int64, ratio float64) (int64, error) {
 }
 
 // EstimatedRequests is SGLang's own limit of running requests where none is
-// given: clamp(int(tokens / length x 512), 2048, 4096).
+// given: clamp(int(tokens / length x 512), 2048, 4096). Tokens or a length (in
+// tokens) below 1 are an error.
 //
 // Source: SGLang resolve_max_num_reqs (0.5.16: KVCacheConfigurator).
 func EstimatedRequests(tokens, length int64) (int64, error) {

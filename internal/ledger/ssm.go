@@ -75,6 +75,7 @@ func (m SSM) Parts() (conv, ssm int64, err error) {
 }
 
 // SlotBytes is what one slot costs on one rank, in bytes, by MambaFormula.
+// Errors are those of Parts.
 func (m SSM) SlotBytes() (int64, error) { return bothParts(m) }
 
 func bothParts(s Slot) (int64, error) {

@@ -87,7 +87,7 @@ func (s State) Parts() (conv, ssm int64, err error) {
 }
 
 // SlotBytes is what one slot costs on one rank, in bytes, by SlotFormula; it
-// does not depend on the length of the context.
+// does not depend on the length of the context. Errors are those of Parts.
 func (s State) SlotBytes() (int64, error) { return bothParts(s) }
 
 // Formula is SlotFormula.

@@ -60,7 +60,8 @@ type Ranks struct {
 
 // StageLayers are the layers of a pipeline stage: the engines give each stage
 // the same number, and one more to stages before the last, from its neighbour
-// backwards, where they do not divide.
+// backwards, where they do not divide. Fewer layers than stages, or a stage that is
+// not there, are an error.
 //
 // Source: vLLM vllm/distributed/utils.py, get_pp_indices (since 0.8.0), from
 // which SGLang has its own.

@@ -74,7 +74,8 @@ func Fill(s Server) (Board, error) {
 	return s.fill(s.Engine.Name)
 }
 
-// FillGateway is Fill for what shows a gateway, which needs no engine.
+// FillGateway is Fill for what shows a gateway, which needs no engine. Errors are
+// those of the data.
 func FillGateway(values Values) (Board, error) { return Server{Values: values}.fill(Gateway) }
 
 func (s Server) fill(owner string) (Board, error) {

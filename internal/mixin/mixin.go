@@ -84,7 +84,8 @@ type Case struct {
 // their file. The error is one of the file.
 func Panels(owner string) ([]Panel, error) { return read[Panel](owner, "panels.yaml") }
 
-// Alerts reads the alerts of an engine, or those of a Gateway.
+// Alerts reads the alerts of an engine, or those of a Gateway, in the order of
+// their file. The error is one of the file.
 func Alerts(owner string) ([]Alert, error) { return read[Alert](owner, "alerts.yaml") }
 
 func read[T any](owner, file string) ([]T, error) {

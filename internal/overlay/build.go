@@ -29,9 +29,6 @@ type Rendering struct {
 	// Configs are the functionConfigs that stood under transformers, in the order
 	// in which kustomize would run them: a base's before its overlay's.
 	Configs []Config
-	// files are the local files and kustomizations that the build reads, by their
-	// absolute path.
-	files map[string]bool
 	// built are the rendered objects with where they come from, by their index.
 	built []built
 	// patches are those of all kustomizations on the way.
@@ -67,7 +64,7 @@ func Build(folder string) (*Rendering, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: kustomize cannot build it: %w", folder, err)
 	}
-	r := &Rendering{Folder: folder, Configs: scan.configs, files: scan.files, patches: scan.patches}
+	r := &Rendering{Folder: folder, Configs: scan.configs, patches: scan.patches}
 	var text bytes.Buffer
 	for _, one := range rendered.Resources() {
 		where, err := r.originOf(one)
@@ -119,12 +116,6 @@ func (r *Rendering) originOf(one *resource.Resource) (built, error) {
 	return where, err
 }
 
-// Reaches tells whether the build reads a file.
-func (r *Rendering) Reaches(file string) bool {
-	absolute, err := filepath.Abs(file)
-	return err == nil && r.files[resolved(absolute)]
-}
-
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -138,7 +129,7 @@ type prepared struct {
 	rewritten map[string][]byte
 }
 
-// ReadFile gives the text of a file, or what it is here.
+// ReadFile gives the text of a file, or what it is here; a remote file is an error.
 func (p prepared) ReadFile(path string) ([]byte, error) {
 	if data, ok := p.rewritten[resolved(path)]; ok {
 		return data, nil

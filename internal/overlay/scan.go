@@ -36,7 +36,7 @@ const instead = "pipe it instead: `kustomize build … | trimtab verify -`"
 func (s *scanner) folder(folder string, root bool) error {
 	file, ok := File(folder)
 	if !ok {
-		return fmt.Errorf("%s: there is no kustomization in this folder", folder)
+		return absent(folder)
 	}
 	key := resolved(absolute(file))
 	if s.files[key] {
@@ -49,10 +49,10 @@ func (s *scanner) folder(folder string, root bool) error {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: not valid YAML: %w", file, err)
 	}
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
-		return fmt.Errorf("%s: a kustomization is a mapping", file)
+		return fmt.Errorf("%s: a kustomization is a mapping, as `resources: [server.yaml]`", file)
 	}
 	top := document.Content[0]
 	if err := s.refuse(file, top); err != nil {
@@ -82,6 +82,17 @@ func File(folder string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// absent says why no kustomization is read from a folder.
+func absent(folder string) error {
+	switch info, err := os.Stat(folder); {
+	case err != nil:
+		return fmt.Errorf("%s: there is no such folder", folder)
+	case !info.IsDir():
+		return fmt.Errorf("%s: is a file: name the folder that holds the kustomization", folder)
+	}
+	return fmt.Errorf("%s: there is no kustomization in this folder: it holds none of %s", folder, strings.Join(FileNames, ", "))
 }
 
 // refuse: charts are rendered by another program, and what is remote is not
@@ -230,7 +241,7 @@ func (s *scanner) documents(folder, file, entry string) ([]Config, error) {
 	}
 	nested, ok := File(path)
 	if !ok {
-		return nil, fmt.Errorf("%s: there is no kustomization in this folder", path)
+		return nil, absent(path)
 	}
 	data, err := os.ReadFile(nested)
 	if err != nil {
@@ -238,7 +249,7 @@ func (s *scanner) documents(folder, file, entry string) ([]Config, error) {
 	}
 	var top yaml.Node
 	if err := yaml.Unmarshal(data, &top); err != nil || len(top.Content) == 0 {
-		return nil, fmt.Errorf("%s: does not parse", nested)
+		return nil, fmt.Errorf("%s: not valid YAML", nested)
 	}
 	var all []Config
 	for _, resource := range scalars(field(top.Content[0], "resources")) {

@@ -118,7 +118,10 @@ not checked: oversized-pool (needs workload.peakRunning)
 		"0 errors, 1 warning, 0 informational\n",
 		printed(t, func(w io.Writer) error { return WriteText(w, r, Style{Terminal: true, Color: true}) }))
 
-	require.Equal(t, "no findings\n", printed(t, func(w io.Writer) error { return WriteText(w, Report{}, Style{Terminal: true}) }))
+	require.Equal(t, "no findings\n", printed(t, func(w io.Writer) error {
+		return WriteText(w, Report{Servers: []Server{{Engine: "vllm"}}}, Style{Terminal: true})
+	}))
+	require.Equal(t, "no server of vLLM or SGLang is found\n", printed(t, func(w io.Writer) error { return WriteText(w, Report{}, Style{Terminal: true}) }))
 }
 
 func TestSkippedLinesGroupByNeeds(t *testing.T) {

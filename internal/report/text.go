@@ -164,6 +164,10 @@ func writeGrouped(b *bytes.Buffer, r Report, style Style) {
 	for _, line := range skippedLines(r.Skipped) {
 		fmt.Fprintln(b, style.paint(faint, line))
 	}
+	if len(r.Findings) == 0 && len(r.Servers) == 0 {
+		fmt.Fprintln(b, "no server of vLLM or SGLang is found")
+		return
+	}
 	fmt.Fprintln(b, closing(r.Summary()))
 }
 

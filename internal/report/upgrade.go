@@ -33,7 +33,7 @@ const (
 	Refused Kind = "refused"
 	// Renamed: it is written another way.
 	Renamed Kind = "renamed"
-	// Deprecated: it still works, and the engine says that it will go.
+	// Deprecated is what still works, and of which the engine says that it will go.
 	Deprecated Kind = "deprecated"
 	// Accepted: the engine refused it, and takes it now.
 	Accepted Kind = "accepted"
@@ -262,6 +262,9 @@ func (c Change) fix() string {
 
 func (u Upgrade) closing() string {
 	s := u.Summary()
+	if s == (UpgradeSummary{}) && len(u.Servers) == 0 {
+		return "no server of that engine is found"
+	}
 	if s == (UpgradeSummary{}) {
 		return "nothing changes"
 	}

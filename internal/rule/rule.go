@@ -236,7 +236,8 @@ type Result struct {
 	Undecided []finding.Finding
 }
 
-// Run applies the rules to a server, which readAt reads as a release does.
+// Run applies the rules to a server, which readAt reads as a release does. The
+// error is that of a rule that could not do its work.
 func Run(rules []Rule, s Server, known *engine.Knowledge, catalogued *catalogue.Engine, readAt func(catalogue.Release) Reading) (Result, error) {
 	var result Result
 	for _, r := range rules {

@@ -42,7 +42,7 @@ type operator struct {
 // there counts.
 type patterns []string
 
-// UnmarshalYAML reads one path, or a list of them.
+// UnmarshalYAML reads one path, or a list of them; anything else is an error.
 func (p *patterns) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		*p = patterns{node.Value}

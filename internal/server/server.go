@@ -157,7 +157,8 @@ func Find(items []*stream.Item) ([]*Server, error) {
 	return servers, err
 }
 
-// Survey is Find that also tells what it looked at and left, and why.
+// Survey is Find, with its error, that also tells what it looked at and left, and
+// why.
 func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 	var servers []*Server
 	var left []Left

@@ -85,7 +85,8 @@ func (it *Item) Together() any {
 }
 
 // Tree returns the root of the text the item is decoded with. It is Root
-// unless the item was parsed together with its neighbours.
+// unless the item was parsed together with its neighbours. Text that cannot be
+// decoded is an error.
 func (it *Item) Tree() (*yaml.Node, error) {
 	if _, err := it.Root(); err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func (it *Item) Text() []byte { return it.Source.Data[it.start:it.end] }
 func (it *Item) Bounds() (start, end int) { return it.start, it.end }
 
 // Offset returns the offset in Source.Data of the first byte of a node of the
-// item.
+// item. A node of another item, which has no place in its text, is an error.
 func (it *Item) Offset(n *yaml.Node) (int, error) {
 	return it.region.offset(n.Line, n.Column)
 }

@@ -23,7 +23,7 @@ var listVersions = []string{"config.kubernetes.io/v1", "config.kubernetes.io/v1b
 
 const plainHint = "use `trimtab trim -` for plain documents"
 
-// ResourceList is ParseResourceList.
+// ResourceList is ParseResourceList, with its errors, for this parser.
 func (p Parser) ResourceList(data []byte) (*Source, error) {
 	docs, err := p.documents("", data)
 	if err != nil {
@@ -68,7 +68,11 @@ func (p Parser) list(doc *document) (*ResourceList, error) {
 	if isNull(root) {
 		return nil, nil
 	}
-	if kind := value(root, "kind"); kind != "ResourceList" {
+	switch kind := value(root, "kind"); kind {
+	case "ResourceList":
+	case "":
+		return nil, fmt.Errorf("standard input is no ResourceList; %s", plainHint)
+	default:
 		return nil, fmt.Errorf("standard input is no ResourceList but kind %q; %s", kind, plainHint)
 	}
 	list := &ResourceList{APIVersion: value(root, "apiVersion"), doc: doc, root: root}

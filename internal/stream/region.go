@@ -88,7 +88,11 @@ func (r *region) syntaxError(err error) error {
 		line += r.line - 1
 		reason = reason[len(m[0]):]
 	}
-	return &SyntaxError{Line: line, Reason: strings.ReplaceAll(reason, "\n", " ")}
+	reason = strings.ReplaceAll(reason, "\n", " ")
+	if bytes.Contains(r.data[r.start:r.end], []byte("{{")) {
+		reason += "; it holds `{{`: render the template first, as in `helm template … | trimtab verify -`"
+	}
+	return &SyntaxError{Line: line, Reason: reason}
 }
 
 // decode parses exactly one document. The parser's own panics become errors.

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Splice replaces Delete bytes at Offset by Insert.
+// Splice replaces Delete bytes at Offset, which counts bytes from 0, by Insert.
 type Splice struct {
 	Offset, Delete int
 	Insert         string
@@ -28,7 +28,8 @@ func Apply(data []byte, splices []Splice) ([]byte, error) {
 	return append(result, data[end:]...), nil
 }
 
-// Write writes what Apply returns, without a copy of data.
+// Write writes what Apply returns, without a copy of data. Errors are those of
+// Apply and of to.
 func Write(to io.Writer, data []byte, splices []Splice) error {
 	if _, err := sizeAfter(data, splices); err != nil {
 		return err

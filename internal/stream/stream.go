@@ -54,7 +54,7 @@ func ParseResourceList(data []byte) (*Source, error) {
 	return Parser{}.ResourceList(data)
 }
 
-// Documents is ParseDocuments.
+// Documents is ParseDocuments, with its errors, for this parser.
 func (p Parser) Documents(name string, data []byte) (*Source, error) {
 	docs, err := p.documents(name, data)
 	if err != nil {
@@ -80,7 +80,8 @@ func (p Parser) Documents(name string, data []byte) (*Source, error) {
 	return source, nil
 }
 
-// Again reads new text of a source as the source itself was read.
+// Again reads new text of a source as the source itself was read, with the
+// errors of that.
 func (s *Source) Again(data []byte) (*Source, error) {
 	if s.List != nil {
 		return s.parser.ResourceList(data)
