@@ -15,6 +15,9 @@ const (
 	// garbage is how much memory, in bytes, may be used before some is collected:
 	// collecting it sooner costs a list of servers a third of its time.
 	garbage = 48 << 20
+	// seldom is the garbage, in percent of what is in use, for little input: most
+	// runs end before any is collected.
+	seldom = 400
 )
 
 // readAll is io.ReadAll that copies no large input to make room for the rest of
@@ -26,7 +29,9 @@ func readAll(from io.Reader) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case errors.Is(err, io.EOF):
-			if cap(data) > little {
+			if cap(data) <= little {
+				debug.SetGCPercent(seldom)
+			} else {
 				// A large list has few servers for its size, and memory is what it lacks.
 				spare := max(garbage-8*len(data), len(data)/4)
 				debug.SetGCPercent(100 * spare / cap(data))

@@ -121,12 +121,12 @@ func GPUsLike(name string) []string {
 
 // GPUByDevice finds an accelerator by its PCI device id, hexadecimal: 74a1.
 func GPUByDevice(id string) (GPUEntry, bool) {
-	known, err := gpus()
-	if err != nil {
-		return GPUEntry{}, false
-	}
 	id = strings.TrimPrefix(strings.ToLower(id), "0x")
 	if len(id) != 4 { // a name: it needs no search
+		return GPUEntry{}, false
+	}
+	known, err := gpus()
+	if err != nil {
 		return GPUEntry{}, false
 	}
 	for _, name := range known.names {
