@@ -85,17 +85,47 @@ func (o *operator) owns(object finding.Object) bool {
 	return object.Kind == o.Kind && strings.HasPrefix(object.APIVersion, o.APIGroup+"/")
 }
 
-// resourceTables are the operators whose resources a table alone describes.
-var resourceTables = []string{"kubeai", "vllmruntime", "llmaz", "kthena"}
+const llmkubeTable = "llmkube"
 
-var loadOperators = sync.OnceValues(func() (map[string]*operator, error) {
-	tables := map[string]*operator{}
-	for _, name := range append([]string{"llmkube"}, resourceTables...) {
-		table := &operator{}
-		if err := decodeTable(name+".yaml", table); err != nil {
-			return nil, err
+// operatorTables are the operators that a table describes; all but LLMKube's
+// resources, by a table alone.
+var operatorTables = []string{llmkubeTable, "kubeai", "vllmruntime", "llmaz", "kthena"}
+
+// operatorOf is the operator that owns an object, nil where none does.
+func operatorOf(object finding.Object) (*operator, error) {
+	for _, name := range operatorTables {
+		table := operators[name]
+		if table.mayOwn(object) {
+			loaded, err := table.load()
+			if err != nil || loaded.owns(object) {
+				return loaded, err
+			}
 		}
-		tables[name] = table
 	}
-	return tables, nil
-})
+	return nil, nil
+}
+
+// operators are the tables, each decoded for the first object of its group.
+var operators = func() map[string]operatorTable {
+	tables := map[string]operatorTable{}
+	for _, name := range operatorTables {
+		file := name + ".yaml"
+		tables[name] = operatorTable{file: file, load: sync.OnceValues(func() (*operator, error) {
+			loaded := &operator{}
+			return loaded, decodeTable(file, loaded)
+		})}
+	}
+	return tables
+}()
+
+type operatorTable struct {
+	file string
+	load func() (*operator, error)
+}
+
+// mayOwn is a cheap test on the text of the table: it names the group.
+func (t operatorTable) mayOwn(object finding.Object) bool {
+	group, _, _ := strings.Cut(object.APIVersion, "/")
+	text, err := tableText(t.file)
+	return err != nil || strings.Contains(text, "\napiGroup: "+group+"\n")
+}

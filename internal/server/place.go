@@ -52,17 +52,21 @@ var loadPlaces = sync.OnceValues(func() (*places, error) {
 // decodeTable reads a file of engines/operators; a field it does not know is an
 // error.
 func decodeTable(name string, into any) error {
-	file := "operators/" + name
-	data, err := engines.Files.ReadFile(file)
+	text, err := tableText(name)
 	if err != nil {
 		return err
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(string(data)))
+	decoder := yaml.NewDecoder(strings.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("engines/%s: %w", file, err)
+		return fmt.Errorf("engines/operators/%s: %w", name, err)
 	}
 	return nil
+}
+
+func tableText(name string) (string, error) {
+	data, err := engines.Files.ReadFile("operators/" + name)
+	return string(data), err
 }
 
 // placed finds the containers of an object at the places of its kind.

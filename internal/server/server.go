@@ -243,12 +243,12 @@ var namesOfEngines = stream.Register("vllm", "sglang", "inference.llmkube.dev/",
 // look finds the servers of one object, and what is there beside them.
 func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, error) {
 	object := objectOf(root)
-	operators, err := loadOperators()
-	if err != nil {
+	table, err := operatorOf(object)
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	if llmkube := operators["llmkube"]; llmkube.owns(object) {
-		server, err := llmkubeServer(item, root, object, llmkube, &in.models)
+	case table != nil && table.Name == llmkubeTable:
+		server, err := llmkubeServer(item, root, object, table, &in.models)
 		switch {
 		case err != nil:
 			return nil, nil, err
@@ -256,12 +256,9 @@ func (in *input) look(item *stream.Item, root *yaml.Node) ([]*Server, []Left, er
 			return nil, []Left{{Item: item, Object: object, Path: setting.Path{"spec"}, Why: llmkubeLeft(root)}}, nil
 		}
 		return []*Server{server}, nil, nil
-	}
-	for _, name := range resourceTables {
-		if table := operators[name]; table.owns(object) {
-			servers, left := table.servers(item, root, object)
-			return servers, left, nil
-		}
+	case table != nil:
+		servers, left := table.servers(item, root, object)
+		return servers, left, nil
 	}
 	var servers []*Server
 	var left []Left
