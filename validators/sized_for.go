@@ -35,12 +35,18 @@ func sizedOtherwise(s rule.Server, meta rule.Meta) []finding.Finding {
 	f.Setting, f.Spelled, f.Value = name, name, recorded
 	f.Origin = setting.Origin{Kind: setting.Field, Path: setting.Path{"metadata", "annotations", name}}
 	if isRecorded {
-		changes := changed(assumptionsIn(recorded), now)
-		if len(changes) == 0 {
+		was := assumptionsIn(recorded)
+		changes := changed(was, now)
+		unrecorded := s.Facts.Stamp && isSized(s) && omits(was, now)
+		if len(changes) == 0 && !unrecorded {
 			return nil
 		}
 		f.Message = "the sizing rests on what has changed since: " + strings.Join(changes, ", ") + "; measure and size again, then record it with `stamp: true`"
 		f.Undo = "the old record says what was assumed"
+		if len(changes) == 0 {
+			f.Severity = finding.Info
+			f.Message = "what the sizing rests on is more than its record holds: " + textOf(now)
+		}
 	} else {
 		f.Severity = finding.Info
 		f.Message = "what the sizing rests on is recorded: " + textOf(now)
@@ -74,17 +80,22 @@ var recordedFacts = []assumption{
 }
 
 // assumptionsOf are what a sizing of the server rests on now, of what is known.
+// A value that holds a secret is not recorded: an annotation is read by many.
 func assumptionsOf(s rule.Server) []assumption {
 	var known []assumption
 	add := func(name, value string) {
-		if value != "" {
+		if value != "" && !rule.IsSecret("", value) {
 			known = append(known, assumption{name, strings.Join(strings.Fields(value), "_")})
 		}
 	}
 	if s.Facts.Span.Exact && len(s.Facts.Span.Releases) == 1 {
 		add("engine", s.Engine+"@"+s.Facts.Span.Releases[0].Version)
 	}
-	add("model", writtenValue(s, "--model", "--model-path"))
+	model := writtenValue(s, "--model", "--model-path")
+	if told, ok := s.Facts.Set["model.name"]; ok && model == "" {
+		model = fmt.Sprint(told.Value)
+	}
+	add("model", model)
 	add("revision", writtenValue(s, "--revision"))
 	_, named := s.Facts.Set["gpu.name"]
 	for _, fact := range recordedFacts {
@@ -139,6 +150,13 @@ func assumptionsIn(text string) []assumption {
 		read = append(read, assumption{name, value})
 	}
 	return read
+}
+
+// omits tells whether the record holds nothing of a thing that is known now.
+func omits(recorded, now []assumption) bool {
+	return slices.ContainsFunc(now, func(a assumption) bool {
+		return !slices.ContainsFunc(recorded, func(was assumption) bool { return was.name == a.name })
+	})
 }
 
 // changed says what was recorded otherwise than it is now. What is not known now
