@@ -238,9 +238,18 @@ func (c tierClaim) settle(tier *sharedTier, names tierNames, jobs []*pruneJob) {
 // followTiers takes the action from findings about tiers whose job is not
 // written after all.
 func (j *judgements) followTiers() {
-	written := map[string]bool{}
+	acting, written := map[string]bool{}, map[string]bool{}
+	for _, s := range j.servers {
+		for _, f := range s.findings {
+			if f.Tier != nil && f.Action != finding.None {
+				acting[f.Tier.Group] = true
+			}
+		}
+	}
 	for i := range j.servers {
-		for _, object := range j.servers[i].generated {
+		s := &j.servers[i]
+		s.generated = slices.DeleteFunc(s.generated, func(g generated) bool { return g.tier != "" && !acting[g.tier] })
+		for _, object := range s.generated {
 			written[object.tier] = true
 		}
 	}
