@@ -75,7 +75,11 @@ func explainRule(streams Streams, name string) error {
 func explainGPU(streams Streams, name string) error {
 	card, ok := hardware.GPU(name)
 	if !ok {
-		return fmt.Errorf("no GPU %q in the catalogue; did you mean %s?", name, strings.Join(hardware.GPUsLike(name), ", "))
+		like := strings.Join(hardware.GPUsLike(name), ", ")
+		if like == "" {
+			return fmt.Errorf("no GPU %q in the catalogue: docs/gpus.md lists what it knows", name)
+		}
+		return fmt.Errorf("no GPU %q in the catalogue; did you mean %s?", name, like)
 	}
 	fmt.Fprintf(streams.Out, "gpu/%s (%d bytes)\n", card.Name, card.Memory)
 	return printEntry(streams, card)

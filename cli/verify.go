@@ -170,10 +170,13 @@ func needPath(_ *cobra.Command, paths []string) error {
 var errNoPath = errors.New("name a file or a folder, or `-` for standard input")
 
 // sayIdle tells of configs that select no server, which a typing error can
-// bring about.
+// bring about, and of objects that are not looked at.
 func sayIdle(streams Streams, out *fn.Outcome) {
 	for _, label := range out.Idle {
 		fmt.Fprintf(streams.Err, "trimtab: %s selects no server\n", label)
+	}
+	for _, unread := range out.Unread {
+		fmt.Fprintln(streams.Err, "trimtab:", unread)
 	}
 }
 

@@ -48,6 +48,9 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (c
 	for _, idle := range out.Idle {
 		fmt.Fprintf(stderr, "trimtab: %s selects no server\n", idle)
 	}
+	for _, unread := range out.Unread {
+		fmt.Fprintln(stderr, "trimtab:", unread)
+	}
 	_ = report.WriteErrorsFirst(stderr, out.Report) // the findings are in results as well
 	if out.Failed {
 		return ExitFindings

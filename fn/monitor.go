@@ -232,6 +232,12 @@ func (o *monitorObject) settle() {
 	default:
 		f.Message = o.kind + " " + about.Name + " is out of date: it is not what this server fills" + told
 	}
+	if o.stands == nil {
+		if err := unwritable(o.owner.judged, text); err != nil {
+			f.Action, f.Proposed = finding.None, ""
+			f.Message += " (it cannot be written: " + err.Error() + ")"
+		}
+	}
 	if f.Action != finding.None {
 		o.generate(text)
 	}

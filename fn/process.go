@@ -61,6 +61,9 @@ type Outcome struct {
 	Failed bool
 	// Idle are the configs whose select matches no server.
 	Idle []string
+	// Unread are objects that may be servers and are not looked at, with the
+	// place and the reason: a key stands in them twice.
+	Unread []string
 }
 
 // Process is the pipeline: find the servers, judge their settings, edit what the
@@ -295,6 +298,12 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	for _, c := range in.Configs {
 		if len(c.Spec.Select) > 0 && len(judged.selectedBy(c)) == 0 {
 			out.Idle = append(out.Idle, c.Label())
+		}
+	}
+	for _, left := range judged.left {
+		if left.Twice {
+			file, line := standsAt(left.Item, nil)
+			out.Unread = append(out.Unread, fmt.Sprintf("%s:%d: %s is not looked at: %s", file, line, objectName(left.Object), left.Why))
 		}
 	}
 	return out, nil

@@ -210,6 +210,9 @@ func (c tierClaim) settle(tier *sharedTier, names tierNames, jobs []*pruneJob) {
 		wanted.Name = freeName(wanted.Name, c.owner.Object, tier, jobs)
 	}
 	text, err := transformers.PruneCronJob(wanted)
+	if err == nil && tier.stands == nil {
+		err = unwritable(c.owner, text)
+	}
 	if err != nil {
 		f.Action = finding.None
 		f.Message += " (no job can be written: " + err.Error() + ")"

@@ -56,6 +56,16 @@ func (g generated) splices(before, now *stream.Source) ([]stream.Splice, error) 
 	return now.Items[at].ReplaceSplices(g.text)
 }
 
+// unwritable says why a new object cannot be added to the file of a server: one
+// of JSON holds one object. It is nil where it can.
+func unwritable(j *judged, text string) error {
+	if !strings.HasSuffix(j.Item.Source.Name, ".json") {
+		return nil
+	}
+	_, err := j.Item.Source.AppendSplices(text)
+	return err
+}
+
 // beside puts an object into the server's file, behind the documents that are
 // in it and those that were added, where the host tells files by annotations.
 // kustomize knows no files.

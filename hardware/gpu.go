@@ -96,7 +96,8 @@ func GPU(name string) (GPUEntry, bool) {
 }
 
 // GPUsLike are the names of the accelerators that a name may mean which is none
-// itself: those that hold it (H100), else the one that is spelled most alike.
+// itself: those that hold it (H100), else the one that is spelled most alike;
+// none where nothing is spelled alike.
 func GPUsLike(name string) []string {
 	known, err := gpus()
 	if err != nil || len(known.names) == 0 {
@@ -114,9 +115,13 @@ func GPUsLike(name string) []string {
 	if len(like) > 0 {
 		return like
 	}
-	return []string{slices.MinFunc(known.names, func(a, b string) int {
+	nearest := slices.MinFunc(known.names, func(a, b string) int {
 		return levenshtein.Distance(word, gpuWord(a), nil) - levenshtein.Distance(word, gpuWord(b), nil)
-	})}
+	})
+	if other := gpuWord(nearest); levenshtein.Distance(word, other, nil) > max(1, max(len(word), len(other))/3) {
+		return nil
+	}
+	return []string{nearest}
 }
 
 // GPUByDevice finds an accelerator by its PCI device id, hexadecimal: 74a1.

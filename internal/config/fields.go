@@ -216,17 +216,3 @@ func (d decoder) prune(to **Prune) read {
 		return nil
 	}
 }
-
-var scheduleForm = regexp.MustCompile(`^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|[0-9A-Za-z*/,?-]+( +[0-9A-Za-z*/,?-]+){4})$`)
-
-// schedule reads a cron schedule; it checks the shape, not each field.
-func (d decoder) schedule(to *string) read {
-	return func(node *yaml.Node, path string) error {
-		s, ok := d.scalar(node, "!!str")
-		if !ok || !scheduleForm.MatchString(s) {
-			return wrong(path, `a cron schedule such as "30 4 * * *"`, node)
-		}
-		*to = s
-		return nil
-	}
-}

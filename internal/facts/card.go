@@ -23,8 +23,12 @@ func (g *Gathered) tellCard(described config.GPU) {
 	card, ok := hardware.GPU(name)
 	if !ok {
 		if name != "" && described.Memory == nil && described.Arch == "" && described.ComputeCapability == "" {
-			g.Unresolved = append(g.Unresolved, fmt.Sprintf("`gpu.name` is %s by %s, which is no GPU of the catalogue: write %s, or describe it with gpu.vendor, gpu.arch and gpu.memory",
-				name, g.Set["gpu.name"].Source, strings.Join(hardware.GPUsLike(name), ", ")))
+			like := strings.Join(hardware.GPUsLike(name), ", ")
+			if like != "" {
+				like = "write " + like + ", or "
+			}
+			g.Unresolved = append(g.Unresolved, fmt.Sprintf("`gpu.name` is %s by %s, which is no GPU of the catalogue: %sdescribe it with gpu.vendor, gpu.arch and gpu.memory",
+				name, g.Set["gpu.name"].Source, like))
 		}
 		return
 	}

@@ -20,6 +20,9 @@ type Left struct {
 	Path      setting.Path
 	// Why says what it is instead, or what keeps it from being read.
 	Why string
+	// Twice is true where a key stands twice in the object, so that nobody can
+	// tell what it means.
+	Twice bool
 }
 
 func (s seat) left(why string) Left {

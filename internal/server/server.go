@@ -181,9 +181,9 @@ func Survey(items []*stream.Item) ([]*Server, []Left, error) {
 		if root == nil || root.Kind != yaml.MappingNode {
 			continue
 		}
-		if _, duplicated := item.DuplicateKey(); duplicated {
+		if path, duplicated := item.DuplicateKey(); duplicated {
 			// Which of the two a host takes is its own choice.
-			left = append(left, Left{Item: item, Object: objectOf(root), Why: "a key stands in it twice"})
+			left = append(left, Left{Item: item, Object: objectOf(root), Why: "`" + path + "` stands in it twice", Twice: true})
 			continue
 		}
 		found, others, err := input.look(item, root)

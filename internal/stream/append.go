@@ -140,7 +140,7 @@ func (w *appender) listItems(doc *document) (items []*Item, isList bool, err err
 func (w *appender) toDocuments(docs []document) ([]Splice, error) {
 	data := w.source.Data
 	if strings.HasSuffix(w.source.Name, ".json") {
-		return nil, errors.New("the file is JSON and holds one object, put the new one into a file of its own")
+		return nil, errors.New("the file is JSON and holds one object, make it a `List` or write it as YAML")
 	}
 	var b strings.Builder
 	if LineStart(data, len(data)) != len(data) {
