@@ -41,6 +41,8 @@ func TestLaterDefaults(t *testing.T) {
 		{name: "on a GPU for which nothing changes", pod: pod{engine: "vllm", image: vllm19, args: []string{"m", "--max-num-batched-tokens=8192"}, spec: "{gpu: {name: h100-80gb}, model: {name: Qwen/Qwen3-32B}}"}, setting: "--max-num-batched-tokens"},
 		{name: "of a variable", pod: pod{engine: "vllm", image: vllm19, args: []string{"m"}, env: [][2]string{{"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "0"}}}, setting: "env/VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", undo: "from 0.20.0 on the engine takes 1"},
 		{name: "of the newest release of a range", pod: pod{engine: "vllm", image: "acme/vllm:x", args: []string{"m", "--gpu-memory-utilization=0.9"}, spec: `{engine: {name: vllm, version: ">=0.17.0,<0.19.0"}}`}, setting: "--gpu-memory-utilization", undo: "from 0.20.0 on the engine takes 0.92"},
+		{name: "resolved from auto", pod: pod{engine: "sglang", image: sglang16, args: []string{"--model-path=m", "--dtype=bfloat16"}, spec: "{model: {name: Qwen/Qwen3-32B, dtype: bfloat16}}"}, setting: "--dtype"},
+		{name: "resolved from auto by vLLM", pod: pod{engine: "vllm", image: vllm19, args: []string{"m", "--dtype=bfloat16"}, spec: "{gpu: {name: h100-80gb}, model: {name: Qwen/Qwen3-32B, dtype: bfloat16}}"}, setting: "--dtype"},
 		{name: "of SGLang", pod: pod{engine: "sglang", image: sglang16, args: []string{"--model-path=m", "--log-level=info"}}, setting: "--log-level"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,7 +87,7 @@ type stage struct {
 func Of(s *engine.State, g *facts.Gathered) (*Account, error) {
 	a := &Account{state: s, facts: g, shape: g.Shape}
 	if a.shape == nil {
-		a.need("model.name")
+		a.need(g.Set.SettledBy("model.layers"))
 	}
 	if err := a.readSizes(); err != nil {
 		return nil, err

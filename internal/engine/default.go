@@ -81,10 +81,17 @@ func (f *Future) ChangesFrom(about setting.Setting) (from catalogue.Release, tak
 	if name, ok := strings.CutPrefix(about.Name, "env/"); ok {
 		return s.variableChangesFrom(name, about.Value())
 	}
+	now, resolves := s.resolves(about)
 	for _, later := range s.Engine.Releases[s.Release.Index+1:] {
 		option, ok := s.Engine.Option(about.Name, later)
 		if !ok {
 			break
+		}
+		if resolves {
+			if option.Default == nil || !Same(now, parserDefault(option)) {
+				return catalogue.Release{}, nil, false
+			}
+			continue // what becomes of it is not the parser's to say
 		}
 		given, ok := Typed(option, about.Off, about.Values)
 		takes, known := parserDefault(option), option.Default != nil
@@ -99,6 +106,18 @@ func (f *Future) ChangesFrom(about setting.Setting) (from catalogue.Release, tak
 		}
 	}
 	return catalogue.Release{}, nil, false
+}
+
+// resolves gives the parser's default where it is not what is written: the
+// setting is what the engine makes of it, as of "auto".
+func (s *State) resolves(about setting.Setting) (takes any, resolves bool) {
+	option, ok := s.Engine.Option(about.Name, s.Release)
+	if !ok || option.Default == nil {
+		return nil, false
+	}
+	takes = parserDefault(option)
+	given, ok := Typed(option, about.Off, about.Values)
+	return takes, ok && !Same(given, takes)
 }
 
 func (s *State) variableChangesFrom(name, text string) (catalogue.Release, any, bool) {

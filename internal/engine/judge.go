@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trimtab/trimtab/internal/facts"
 	"github.com/trimtab/trimtab/internal/setting"
 )
 
@@ -241,7 +240,7 @@ func (s *State) lookup(name string, about setting.Setting) (any, bool, []string)
 		return s.member(root, member)
 	case dotted:
 		fact, ok := s.Facts[name]
-		return fact.Value, ok, []string{facts.SettledBy(name)}
+		return fact.Value, ok, []string{s.Facts.SettledBy(name)}
 	}
 	if s.Knowledge != nil && s.Knowledge.Defines(name, s.Release) && !s.derived[name].busy {
 		return s.define(name)

@@ -86,15 +86,21 @@ var settledBy = map[string]string{
 	"gpu.memory":    "gpu.name",
 }
 
-// SettledBy is the field a user would state to make a fact known.
-func SettledBy(fact string) string {
+// SettledBy is the field a user would state to make a fact known, where the facts
+// of the set are: who has named a model of which the catalogue does not tell it
+// states the model's config.
+func (s Set) SettledBy(fact string) string {
 	if field, ok := settledBy[fact]; ok {
 		return field
 	}
-	if field, ok := modelSettledBy(fact); ok {
-		return field
+	field, ok := modelSettledBy(fact)
+	if !ok {
+		return fact
 	}
-	return fact
+	if named := s["model.name"].Source; field == "model.name" && (named == "config" || named == modelAnnotation) {
+		return "model.config"
+	}
+	return field
 }
 
 // Gather reads the facts of one server: from its annotations, the config, the

@@ -105,6 +105,9 @@ func worded(read func(hardware.ModelEntry) string) func(hardware.ModelEntry) (an
 	return func(e hardware.ModelEntry) (any, bool) { return read(e), read(e) != "" }
 }
 
+// modelAnnotation is the source of a model's name on the object itself.
+const modelAnnotation = "annotation trimtab.dev/model"
+
 // modelSettledBy is the field that would make a fact about the model known: a
 // name for its shape, the file for what only the file says. The type, the
 // method and the code of a checkpoint are fields of their own.
@@ -121,7 +124,7 @@ func modelSettledBy(fact string) (string, bool) {
 // an error.
 func (g *Gathered) gatherModel(s *server.Server, spec *config.Spec, overrides *config.Overrides) error {
 	stated := func(hardware.ModelEntry) bool { return true }
-	g.tellModel(overrides.Model, "annotation trimtab.dev/model", stated)
+	g.tellModel(overrides.Model, modelAnnotation, stated)
 	g.tellModel(spec.Model.Name, "config", stated)
 	aboutAnother := g.Contested("model.name") // the config is about another model than this object's
 	// A manifest names a checkpoint. One that is only like a model of the

@@ -163,6 +163,9 @@ func TestModelFactsAreSettledBy(t *testing.T) {
 		"model.maxLen": "model.config", "model.vocab": "model.config",
 		"model.dtype": "model.dtype", "model.quantization": "model.quantization", "model.remoteCode": "model.remoteCode",
 	} {
-		require.Equal(t, field, facts.SettledBy(fact))
+		require.Equal(t, field, facts.Set{"model.name": {Value: "a/b", Source: "manifest"}}.SettledBy(fact))
+	}
+	for _, source := range []string{"config", "annotation trimtab.dev/model"} { // to state the name again is of no use
+		require.Equal(t, "model.config", facts.Set{"model.name": {Value: "a/b", Source: source}}.SettledBy("model.kvHeads"))
 	}
 }
