@@ -57,7 +57,7 @@ func explainDashboard(streams Streams) *cobra.Command {
 
 func explainRule(streams Streams, name string) error {
 	if !slices.Contains(rule.Names(), name) {
-		return fmt.Errorf("no rule %q; did you mean %s?", name, closest(name, rule.Names()))
+		return fmt.Errorf("no rule %q%s", name, closest(name, rule.Names()))
 	}
 	report.ExplainRule(streams.Out, rule.Named(name))
 	return nil
@@ -132,7 +132,7 @@ func explainOfEngine(streams Streams, name, what string) error {
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("no release of %s reads %q; did you mean %s?", name, variable, closest(variable, names))
+			return fmt.Errorf("no release of %s reads %q%s", name, variable, closest(variable, names))
 		}
 		report.ExplainVariable(streams.Out, catalogued, known, lives, at)
 		return nil
@@ -146,7 +146,7 @@ func explainOfEngine(streams Streams, name, what string) error {
 		lives = abbreviated(catalogued, flag, at)
 	}
 	if len(lives) == 0 {
-		return fmt.Errorf("no release of %s has %s; did you mean %s?", name, flag, closest(flag, catalogued.Flags()))
+		return fmt.Errorf("no release of %s has %s%s", name, flag, closest(flag, catalogued.Flags()))
 	}
 	report.ExplainOption(streams.Out, catalogued, known, lives, at)
 	return nil
@@ -180,15 +180,24 @@ func explainMetric(streams Streams, catalogued *catalogue.Engine, known *engine.
 		}
 	}
 	if len(lives) == 0 {
-		return fmt.Errorf("no release of %s emits %q; did you mean %s?", catalogued.Name, name, closest(name, names))
+		return fmt.Errorf("no release of %s emits %q%s", catalogued.Name, name, closest(name, names))
 	}
 	report.ExplainMetric(streams.Out, catalogued, known, lives)
 	return nil
 }
 
-// closest is the known name that differs least.
+// closest asks for the known name that differs least, or begins so: nothing where
+// none is near.
 func closest(name string, known []string) string {
-	return slices.MinFunc(known, func(a, b string) int {
-		return levenshtein.Distance(name, a, nil) - levenshtein.Distance(name, b, nil)
-	})
+	distance := func(other string) int {
+		if len(name) > 2 && strings.HasPrefix(other, name) {
+			return 0
+		}
+		return levenshtein.Distance(name, other, nil)
+	}
+	nearest := slices.MinFunc(known, func(a, b string) int { return distance(a) - distance(b) })
+	if distance(nearest) > max(1, max(len(name), len(nearest))/3) {
+		return ""
+	}
+	return "; did you mean " + nearest + "?"
 }
