@@ -58,8 +58,10 @@ func (j *judged) writtenSince(old, now *engine.State) []report.Change {
 			continue
 		}
 		if o.Name != s.Name && !sameOption(j.engine, o.Name, s.Name) {
-			changes = append(changes, j.change(report.ValueChanged, report.Silent, s, o.Name, s.Name,
-				fmt.Sprintf("%s is read as %s in %s and as %s in %s: write it out", s.Spelled, o.Name, old.Release, s.Name, now.Release)))
+			if o.Spelled == s.Spelled { // else an edit wrote another option in its place
+				changes = append(changes, j.change(report.ValueChanged, report.Silent, s, o.Name, s.Name,
+					fmt.Sprintf("%s is read as %s in %s and as %s in %s: write it out", s.Spelled, o.Name, old.Release, s.Name, now.Release)))
+			}
 			continue
 		}
 		was, is := old.Effective(o), now.Effective(s)

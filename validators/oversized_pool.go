@@ -35,8 +35,13 @@ func pool(r rule.Release, meta rule.Meta, about setting.Setting) (*finding.Findi
 	f := r.About(meta, about)
 	running, hasRunning := r.Facts.Set["workload.peakRunning"].Value.(int64)
 	peak, hasPeak := r.Facts.Set["workload.peakMambaSlots"].Value.(int64)
-	if !hasRunning || !hasPeak {
-		f.Needs = []string{"workload.peakMambaSlots", "workload.peakRunning"}
+	if !hasPeak {
+		f.Needs = append(f.Needs, "workload.peakMambaSlots")
+	}
+	if !hasRunning {
+		f.Needs = append(f.Needs, "workload.peakRunning")
+	}
+	if len(f.Needs) > 0 {
 		return &f, nil
 	}
 	hybrid, known, needs := r.State.Derived("mamba_hybrid")

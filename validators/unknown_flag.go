@@ -78,6 +78,9 @@ func unknownText(r rule.Release, flag string) string {
 		return fmt.Sprintf("%s is an option of `%s serve`, and this is the API server module, which does not take it in %s", flag, r.Engine, r.State.Release)
 	}
 	says := fmt.Sprintf("%s is no option of %s", flag, here(r))
+	if strings.TrimSpace(flag) != flag {
+		return fmt.Sprintf("%q is no option of %s: take the blank or line break at its end out (in YAML `>-` or `|-` leave none)", flag, here(r))
+	}
 	if other := otherEngine(r, plainFlag(flag)); other != "" {
 		says += ", it belongs to " + other
 	}

@@ -71,6 +71,9 @@ func (a *Account) blocksFit(blocks ledger.Estimate, measured int64, logged strin
 		limit, about := largestCard, "any GPU"
 		if a.card != nil {
 			limit, about = a.card.High, "the GPU"
+			if s.weights != nil && !a.offloads() && s.weights.Low > 0 {
+				limit, about = max(0, limit-s.weights.Low), "the GPU beside the weights"
+			}
 		}
 		if taken.Cmp(big.NewInt(limit)) > 0 {
 			a.misfit("measured.kvTokens that fit into the " + ledger.Grouped(limit) + " B of " + about + ": " +

@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trimtab/trimtab/internal/ledger"
 )
@@ -235,6 +236,18 @@ func (a *Account) slidingSet(number int64) (ledger.LayerSet, bool, error) {
 	return set, true, err
 }
 
+// offloading are the options of vLLM that take weights off the card, or put more
+// than weights there.
+var offloading = []string{"cpu_offload_gb", "enable_lora", "offload_group_size", "enable_prompt_embeds"}
+
+// offloads tells whether one of them may be on.
+func (a *Account) offloads() bool {
+	return slices.ContainsFunc(offloading, func(name string) bool {
+		value, known, _ := a.state.Value(name)
+		return a.state.Given(name) && (!known || value != int64(0) && value != 0.0 && value != false)
+	})
+}
+
 // fillPool estimates what a stage has left for its pool: what is stated in
 // bytes, or the budget without the rest.
 func (a *Account) fillPool(s *stage, own bool) error {
@@ -257,11 +270,9 @@ func (a *Account) fillPool(s *stage, own bool) error {
 	s.activations = activations
 	graphs := a.graphs()
 	s.graphs = &graphs
-	for _, offloaded := range []string{"cpu_offload_gb", "enable_lora", "offload_group_size", "enable_prompt_embeds"} {
-		if value, known, _ := a.state.Value(offloaded); a.state.Given(offloaded) && (!known || value != int64(0) && value != 0.0 && value != false) {
-			a.need("measured.kvTokens")
-			return nil
-		}
+	if a.offloads() {
+		a.need("measured.kvTokens")
+		return nil
 	}
 	if a.budget == nil || s.weights == nil || s.activations == nil {
 		return nil

@@ -233,6 +233,9 @@ func (p *plan) find(path setting.Path) (*yaml.Node, error) {
 				return nil, refuse("a merge key is not edited")
 			}
 			index, count := lookup(node, e)
+			if _, merged := lookup(node, "<<"); count == 0 && merged > 0 {
+				return nil, refuse("it comes from a merge key (`<<`)")
+			}
 			if count != 1 {
 				return nil, refuse(fmt.Sprintf("there are %d such keys", count))
 			}

@@ -41,7 +41,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"list emptied beside a list of merge keys", lines("a: &x {args: [z]}", "b:", "  <<: [*x]", "  args:", "  - x"), []finding.Edit{remove("b", "args", 0)}, "`b.args` is not edited: its mapping merges another"},
 		{"mapping emptied beside a merge key", merged("  args: {x: 1}"), []finding.Edit{remove("b", "args", "x")}, "`b.args` is not edited: its mapping merges another"},
 		{"mapping that loses its only list beside a merge key", merged("  args:", "    x:", "    - y"), []finding.Edit{remove("b", "args", "x", 0)}, "`b.args` is not edited: its mapping merges another"},
-		{"through a merge key", lines("a: &x {c: 1}", "b:", "  <<: *x"), []finding.Edit{remove("b", "c")}, "`b.c` is not edited: there are 0"},
+		{"through a merge key", lines("a: &x {c: 1}", "b:", "  <<: *x"), []finding.Edit{remove("b", "c")}, "`b.c` is not edited: it comes from a merge key"},
 		{"explicit key", lines("? a", ": 1"), []finding.Edit{remove("a")}, "written with `?`"},
 		{"set a list", lines("a: [x]"), []finding.Edit{set("y", "a")}, "only a scalar"},
 		{"no action", lines("a: 1"), []finding.Edit{{Action: "move", Path: []any{"a"}}}, `action "move"`},

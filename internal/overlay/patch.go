@@ -73,8 +73,8 @@ func (s *scanner) collectPatches(folder, file string, top *yaml.Node) {
 	}
 }
 
-// collectReplacements reads the places that replacements write, which may count
-// elements of lists as a JSON patch does.
+// collectReplacements reads the places that replacements read and write, which
+// may count elements of lists as a JSON patch does.
 func (s *scanner) collectReplacements(folder, file string, list *yaml.Node) {
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return
@@ -91,6 +91,13 @@ func (s *scanner) collectReplacements(folder, file string, list *yaml.Node) {
 				continue
 			}
 			entry = root.Content[0]
+		}
+		if source := field(entry, "source"); source != nil {
+			one := patch{kustomization: file, line: entry.Line, target: targetOf(source)}
+			if path := field(source, "fieldPath"); path != nil {
+				one.operations = []operation{{op: "test", pointer: strings.Split(path.Value, "."), node: entry}}
+				s.patches = append(s.patches, one)
+			}
 		}
 		targets := field(entry, "targets")
 		if targets == nil {
@@ -277,7 +284,11 @@ func (r *Rendering) CountsOn(object finding.Object, path setting.Path) string {
 		}
 		for _, o := range p.operations {
 			if index := o.indexed(path); index != "" {
-				return "the patch in " + orElse(p.file, p.kustomization) + " writes " + index + " and counts on the places in that list"
+				does := " writes "
+				if o.op == "test" {
+					does = " reads "
+				}
+				return "the patch in " + orElse(p.file, p.kustomization) + does + index + " and counts on the places in that list"
 			}
 		}
 	}

@@ -254,6 +254,8 @@ func (c Change) fix() string {
 	switch {
 	case c.Fixed:
 		return " (fixed)"
+	case c.acts() && c.Action == finding.Remove:
+		return " (`-w` takes it out)"
 	case c.acts():
 		return " (`-w` writes it)"
 	}
