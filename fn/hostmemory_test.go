@@ -124,3 +124,14 @@ spec:
 		})
 	}
 }
+
+// A limit of a volume is what it may hold, not what is in it.
+func TestVolumesInMemoryMayFill(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"the memory request of 8,589,934,592 B does not cover up to 17,179,869,184 B of memory at /dev/shm: " +
+		"as they fill, the node runs short, and this pod is among the first to be evicted"},
+		messages(t, gpuPod("--seed=1", "1", "}\n        requests: {memory: 8Gi}\n", shmOf+"16Gi}}]\n"), "memory-request-too-small"))
+	require.Equal(t, []string{"the memory limit of 17,179,869,184 B leaves 1,073,741,824 B for the engine beside up to 16,106,127,360 B of memory at /dev/shm: " +
+		"it is killed when they fill (assumed: an engine takes 2 GiB at least)"},
+		messages(t, gpuPod("--seed=1", "1", ", memory: 16Gi}\n", shmOf+"15Gi}}]\n"), "memory-request-too-small"))
+}

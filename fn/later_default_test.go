@@ -1,6 +1,7 @@
 package fn_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,15 @@ func TestLaterDefaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDefaultIsProvenOverItsWholeSpan: an option that changes otherwise keeps its
+// default, and the proof names all releases in which it does.
+func TestDefaultIsProvenOverItsWholeSpan(t *testing.T) {
+	t.Parallel()
+	f, ok := restated(t, pod{engine: "vllm", image: "acme/vllm:latest@sha256:" + strings.Repeat("0", 64), args: []string{"m", "--no-enable-log-requests"}}, "--enable-log-requests")
+	require.True(t, ok)
+	require.Regexp(t, `^>=0\.10\.1,<=0\.(3[3-9]|[4-9])`, f.Evidence[0].Versions)
 }
 
 // TestHalfInsteadOfBfloat16: a GPU without bfloat16 gets half, which a model that

@@ -57,7 +57,11 @@ func ranksAgainstGPUs(s rule.Server, meta rule.Meta) []finding.Finding {
 	if !known || !ok || !s.OnePod || s.Facts.Contested("gpu.count") {
 		return nil
 	}
-	about := proven(s, parallelFinding(s, meta), ranksProof[s.Engine])
+	proof := ranksProof[s.Engine]
+	if backend, ok := given(s, "--distributed-executor-backend"); ok && backend.Value() == "ray" {
+		proof = rayProof
+	}
+	about := proven(s, parallelFinding(s, meta), proof)
 	switch {
 	case ranks > asked:
 		about.Message = fmt.Sprintf("%s: %s (%s) take one GPU each, and the pod is given %d: ask for more GPUs or lower the sizes",
@@ -65,7 +69,7 @@ func ranksAgainstGPUs(s rule.Server, meta rule.Meta) []finding.Finding {
 		return []finding.Finding{about}
 	case narrowed(s, ranks) != nil:
 		variable := *narrowed(s, ranks)
-		f := proven(s, s.About(meta, variable), ranksProof[s.Engine])
+		f := proven(s, s.About(meta, variable), proof)
 		f.Places = nil
 		f.Message = fmt.Sprintf("%s shows %s, and %s (%s) take one each", variable.Name, many(devices(variable), "GPU"), many(ranks, "rank"), sizes)
 		return []finding.Finding{f}
@@ -114,6 +118,9 @@ var ranksProof = map[string]string{
 	"vllm":   "vllm/v1/executor/multiproc_executor.py, MultiprocExecutor._init_executor: one local worker and device per rank",
 	"sglang": "python/sglang/srt/entrypoints/engine.py, _launch_scheduler_processes: one scheduler process and one gpu_id per rank",
 }
+
+// rayProof is the same where Ray starts the processes.
+const rayProof = "ray_utils.py, initialize_ray_cluster: a placement group has one device for each rank"
 
 // proven adds the proof of a mismatch.
 func proven(s rule.Server, f finding.Finding, source string) finding.Finding {

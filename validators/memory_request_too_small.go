@@ -36,7 +36,7 @@ func memoryRequestTooSmall() rule.Rule {
 				ledger.Grouped(limit), left(limit-needs.most()), needs))}
 		case requested && (request < needs.pools || !limited && request < needs.volumes):
 			return []finding.Finding{needs.finding(s, meta, s.MemoryRequestPath, s.MemoryRequest, fmt.Sprintf(
-				"the memory request of %s B is less than %s: the scheduler fills the node, and this pod is among the first to be evicted",
+				"the memory request of %s B does not cover %s: as they fill, the node runs short, and this pod is among the first to be evicted",
 				ledger.Grouped(request), needs))}
 		case !requested && !limited && needs.pools > 0 && s.MemoryRequest == "" && s.MemoryLimit == "":
 			return []finding.Finding{needs.finding(s, meta, s.MemoryRequestPath, "", fmt.Sprintf(
@@ -67,7 +67,7 @@ func hostNeeds(s rule.Server) *hostMemory {
 	volumes := memoryVolumes(s)
 	for _, path := range slices.Sorted(maps.Keys(volumes)) {
 		needs.volumes += volumes[path]
-		needs.texts = append(needs.texts, fmt.Sprintf("%s B of memory at %s", ledger.Grouped(volumes[path]), path))
+		needs.texts = append(needs.texts, fmt.Sprintf("up to %s B of memory at %s", ledger.Grouped(volumes[path]), path))
 	}
 	if needs.volumes > 0 {
 		needs.sources = append(needs.sources, "Kubernetes: an emptyDir of medium Memory is charged to the containers that write it")

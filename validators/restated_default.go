@@ -83,7 +83,7 @@ func parserDefault(r rule.Release, meta rule.Meta, about setting.Setting, option
 	f.Message = fmt.Sprintf("%s restates what the engine does anyway: the default is %s", about.Name, about.Value())
 	f.Undo = "add it back where another release has another default"
 	f.Evidence = []finding.Evidence{{
-		Engine: r.Engine, Versions: between(option.Since, option.Until), Source: "default of the engine's own parser, measured",
+		Engine: r.Engine, Versions: between(r.State.DefaultSpan(option)), Source: "default of the engine's own parser, measured",
 	}}
 	return f
 }

@@ -29,6 +29,23 @@ func (s *State) ParserDefault(about setting.Setting) (catalogue.Option, bool) {
 	return option, ok && Same(value, parserDefault(option))
 }
 
+// DefaultSpan is the first and the last of the releases around this one in which
+// the parser assumes the same without an option, however else that may change.
+func (s *State) DefaultSpan(option catalogue.Option) (since, until catalogue.Release) {
+	same := func(r catalogue.Release) bool {
+		other, ok := s.Engine.Option(option.Flag, r)
+		return ok && other.HasDefault && Same(parserDefault(option), parserDefault(other))
+	}
+	since, until = option.Since, option.Until
+	for since.Index > 0 && same(s.Engine.Releases[since.Index-1]) {
+		since = s.Engine.Releases[since.Index-1]
+	}
+	for until.Index+1 < len(s.Engine.Releases) && same(s.Engine.Releases[until.Index+1]) {
+		until = s.Engine.Releases[until.Index+1]
+	}
+	return since, until
+}
+
 // VariableDefault tells whether a variable says what the engine assumes without
 // it.
 func (s *State) VariableDefault(about setting.Setting) (catalogue.EnvVar, bool) {

@@ -24,6 +24,8 @@ type program struct {
 	// reads.
 	variables []Variable
 	reads     []string
+	// clustered is true where a script around it joins a Ray cluster.
+	clustered bool
 }
 
 // entryPoint is one way to start an engine, as the words behind the interpreter.

@@ -104,7 +104,7 @@ func (s seat) servers() ([]*Server, string) {
 
 // server is one engine that the container runs.
 func (s seat) server(image string, started program, envPath setting.Path) *Server {
-	asked := s.gpus()
+	asked, onePod := s.gpus(), s.onePod && !started.clustered && !clustered(s.podSpec, s.container)
 	model := s.hint.model
 	if model == "" {
 		model = started.checkpoint(started.variables)
@@ -113,7 +113,7 @@ func (s seat) server(image string, started program, envPath setting.Path) *Serve
 		Item: s.item, Object: s.object, Container: text(at(s.container, "name")), Path: s.path,
 		Engine: started.engine, Mode: started.mode,
 		Image: image, ImagePath: s.path.Join("image"),
-		Direct: started.direct, OnePod: s.onePod, Nodes: s.nodes, GPUs: asked,
+		Direct: started.direct, OnePod: onePod, Nodes: s.nodes, GPUs: asked,
 		Env: started.variables, Reads: started.reads, EnvPath: envPath, EnvFrom: !isNull(at(s.container, "envFrom")),
 		Mounts:      mounts(at(s.podSpec, "volumes"), at(s.container, "volumeMounts"), s.path.Join("volumeMounts")),
 		Pod:         podOf(at(s.podSpec, "securityContext"), at(s.container, "securityContext"), at(s.podSpec, "nodeSelector"), at(s.podSpec, "tolerations"), s.podLabels),

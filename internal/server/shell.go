@@ -139,7 +139,7 @@ func (s seat) commanded(script *setting.Script, command shell.Command, variables
 	if !found {
 		return program{}, false
 	}
-	started.direct = known(false)
+	started.direct, started.clustered = known(false), joinsCluster.MatchString(script.Text)
 	started.variables = withScript(variables, script, command.Env)
 	started.reads, _ = script.Reads()
 	return started, true
