@@ -152,6 +152,9 @@ func explainOfEngine(streams Streams, name, what string) error {
 	flag := "--" + strings.ReplaceAll(strings.TrimLeft(what, "-"), "_", "-")
 	lives := catalogued.OptionLives(flag)
 	if len(lives) == 0 {
+		lives = catalogued.OptionLives(what) // -tp
+	}
+	if len(lives) == 0 {
 		lives = abbreviated(catalogued, flag, at)
 	}
 	if len(lives) == 0 {

@@ -206,6 +206,7 @@ func TestDecodeErrors(t *testing.T) {
 		{spec("failOn: errors"), "functionConfig: `spec.failOn` is \"errors\", which is not known; did you mean \"error\"?"},
 		{spec("failOn: [error]"), "functionConfig: `spec.failOn` must be one of error, warning, never, got a list"},
 		{spec("stamp: 1"), "functionConfig: `spec.stamp` must be true or false, got \"1\""},
+		{spec("prune: {image: a b}"), "functionConfig: `spec.prune.image` must hold no blank, got \"a b\""},
 		{spec("prune: no"), "functionConfig: `spec.prune` must be false, or a mapping of schedule, keepFor, image and priorityClassName, got \"no\""},
 		{spec("prune: {keepFor: 24 hours}"), "functionConfig: `spec.prune.keepFor` must be a duration such as 24h or 7d, got \"24 hours\""},
 		{spec("prune: {schedule: daily}"), "functionConfig: `spec.prune.schedule` must be a cron schedule such as \"30 4 * * *\", got \"daily\""},

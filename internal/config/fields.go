@@ -202,7 +202,7 @@ func (d decoder) prune(to **Prune) read {
 			return d.fields(node, path, fields{
 				"schedule": d.schedule(&p.Schedule),
 				"keepFor":  d.duration(&p.KeepFor),
-				"image":    d.text(&p.Image),
+				"image":    d.unbroken(&p.Image),
 
 				"priorityClassName": d.text(&p.PriorityClassName),
 			})

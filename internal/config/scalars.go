@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,6 +31,21 @@ func (d decoder) text(to *string) read {
 		}
 		if s == "" {
 			return fmt.Errorf("`%s` must not be empty; remove it or give it a value", path)
+		}
+		*to = s
+		return nil
+	}
+}
+
+// unbroken reads text without blanks, such as the reference of an image.
+func (d decoder) unbroken(to *string) read {
+	return func(node *yaml.Node, path string) error {
+		var s string
+		if err := d.text(&s)(node, path); err != nil {
+			return err
+		}
+		if strings.ContainsFunc(s, unicode.IsSpace) {
+			return fmt.Errorf("`%s` must hold no blank, got %q", path, s)
 		}
 		*to = s
 		return nil

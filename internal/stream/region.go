@@ -89,6 +89,9 @@ func (r *region) syntaxError(err error) error {
 		reason = reason[len(m[0]):]
 	}
 	reason = strings.ReplaceAll(reason, "\n", " ")
+	if strings.Contains(reason, "incompatible YAML document") {
+		reason += ": take its `%YAML` directive out, or write 1.1"
+	}
 	if bytes.Contains(r.data[r.start:r.end], []byte("{{")) {
 		reason += "; it holds `{{`: render the template first, as in `helm template … | trimtab verify -`"
 	}
