@@ -14,6 +14,7 @@ import (
 	"github.com/trimtab/trimtab/hardware"
 	"github.com/trimtab/trimtab/internal/catalogue"
 	"github.com/trimtab/trimtab/internal/engine"
+	"github.com/trimtab/trimtab/internal/facts"
 	"github.com/trimtab/trimtab/internal/report"
 	"github.com/trimtab/trimtab/internal/rule"
 )
@@ -82,7 +83,25 @@ func explainGPU(streams Streams, name string) error {
 		return fmt.Errorf("no GPU %q in the catalogue; did you mean %s?", name, like)
 	}
 	fmt.Fprintf(streams.Out, "gpu/%s (%d bytes)\n", card.Name, card.Memory)
-	return printEntry(streams, card)
+	if err := printEntry(streams, card); err != nil {
+		return err
+	}
+	for _, name := range catalogue.Names() {
+		catalogued, err := catalogue.Load(name)
+		if err != nil {
+			return err
+		}
+		known, err := engine.Load(name)
+		if err != nil {
+			return err
+		}
+		lacking, err := known.Lacking(catalogued, facts.OfCard(card.Name), "unsupported-on-gpu")
+		if err != nil {
+			return err
+		}
+		report.ExplainLacking(streams.Out, name, lacking)
+	}
+	return nil
 }
 
 func explainModel(streams Streams, name string) error {

@@ -9,6 +9,15 @@ import (
 	"github.com/trimtab/trimtab/internal/config"
 )
 
+// OfCard are the facts that the catalogue's entry of a GPU tells: gpu.name,
+// gpu.vendor, gpu.arch, gpu.cc and gpu.memory.
+func OfCard(name string) Set {
+	g := &Gathered{Set: Set{}}
+	g.tell("gpu.name", name, "the catalogue")
+	g.tellCard(config.GPU{})
+	return g.Set
+}
+
 // tellCard tells what is true of the target GPU: gpu.memory (bytes of one GPU),
 // gpu.arch (sm_90, gfx1201) and, on NVIDIA, gpu.cc, the compute capability as a
 // whole number (8.9 is 89), each from the config's own description before the

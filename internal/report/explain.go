@@ -35,6 +35,20 @@ func ExplainOption(w io.Writer, catalogued *catalogue.Engine, known *engine.Know
 	explainFacts(w, known, flag, at)
 }
 
+// ExplainLacking prints what an engine does not take on a target.
+func ExplainLacking(w io.Writer, name string, lacking []engine.Lack) {
+	for _, lack := range lacking {
+		says := "refuses " + strings.Join(lack.Settings, ", ")
+		switch {
+		case len(lack.Values) > 0:
+			says += " " + strings.Join(lack.Values, ", ")
+		case strings.HasPrefix(lack.Settings[0], "--model"): // which no server is without
+			says = "does not start: " + oneLine(lack.Why)
+		}
+		fmt.Fprintf(w, "  %s %s %s [%s]\n", name, lack.Fact.VersionText, says, lack.Fact.Source)
+	}
+}
+
 // ExplainVariable prints the life of an environment variable.
 func ExplainVariable(w io.Writer, catalogued *catalogue.Engine, known *engine.Knowledge, lives []catalogue.EnvVar, at *catalogue.Release) {
 	name := lives[0].Name
