@@ -87,15 +87,7 @@ func explainGPU(streams Streams, name string) error {
 		return err
 	}
 	for _, name := range catalogue.Names() {
-		catalogued, err := catalogue.Load(name)
-		if err != nil {
-			return err
-		}
-		known, err := engine.Load(name)
-		if err != nil {
-			return err
-		}
-		lacking, err := known.Lacking(catalogued, facts.OfCard(card.Name), "unsupported-on-gpu")
+		lacking, err := engine.Lacking(name, facts.OfCard(card.Name), "unsupported-on-gpu")
 		if err != nil {
 			return err
 		}

@@ -20,10 +20,18 @@ type Lack struct {
 	Why string
 }
 
-// Lacking tells which values of options the engine refuses by a rule where these
+// Lacking tells which values of options an engine refuses by a rule where these
 // facts hold, and nothing else is known: each as the newest release says that the
-// fact is about. The error is one of the fact files.
-func (k *Knowledge) Lacking(catalogued *catalogue.Engine, known facts.Set, rule string) ([]Lack, error) {
+// fact is about. Errors are an unknown engine, and those of its files.
+func Lacking(name string, known facts.Set, rule string) ([]Lack, error) {
+	catalogued, err := catalogue.Load(name)
+	if err != nil {
+		return nil, err
+	}
+	k, err := Load(name)
+	if err != nil {
+		return nil, err
+	}
 	all, err := k.All()
 	if err != nil {
 		return nil, err
