@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,7 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (c
 			code = unable(stderr, fmt.Errorf("internal fault, please report the input: %v", fault))
 		}
 	}()
+	defer debug.SetGCPercent(debug.SetGCPercent(100)) // reading decides on another
 	data, err := readAll(stdin)
 	if err != nil {
 		return unable(stderr, fmt.Errorf("cannot read standard input: %w", err))

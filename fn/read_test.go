@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/debug"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -22,4 +24,12 @@ func TestReadAll(t *testing.T) {
 	}
 	_, err := readAll(io.MultiReader(bytes.NewReader([]byte("a")), iotest.ErrReader(errors.New("gone"))))
 	require.ErrorContains(t, err, "gone")
+}
+
+// Whoever serves in a process of its own finds the collector as it was.
+func TestServeLeavesTheCollector(t *testing.T) {
+	before := debug.SetGCPercent(77)
+	defer debug.SetGCPercent(before)
+	require.Equal(t, ExitUnable, Serve(strings.NewReader("no list"), io.Discard, io.Discard, nil))
+	require.Equal(t, 77, debug.SetGCPercent(77))
 }
