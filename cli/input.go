@@ -104,11 +104,13 @@ func decodeConfig(root *yaml.Node, file string) (*config.Config, error) {
 	})
 }
 
+var namedConfig = stream.Register(config.Group + "/")
+
 // configsIn decodes the Trim and Verify documents among the manifests.
 func configsIn(source *stream.Source) ([]*config.Config, error) {
 	var configs []*config.Config
 	for _, item := range source.Items {
-		if !item.Mentions(config.Group + "/") {
+		if !item.MentionsAny(namedConfig) {
 			continue
 		}
 		object, err := server.ObjectOf(item)

@@ -93,31 +93,33 @@ func (it *Item) MentionsAny(words *Words) bool {
 // manyBytes is how much text makes a second core worth its while.
 const manyBytes = 1 << 18
 
-// look finds the registered words in every item, on all cores.
+// look finds the registered words in every item, of a large source on all cores.
 func (s *Source) look() {
-	workers := 1
-	if len(s.Data) >= manyBytes {
-		workers = runtime.GOMAXPROCS(0)
+	if len(s.Data) < manyBytes {
+		lookAt(s.Items)
+		return
 	}
-	walker := registeredWalker()
-	share := (len(s.Items) + workers - 1) / workers
+	share := (len(s.Items) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
 	var looking sync.WaitGroup
-	for start := 0; start < len(s.Items); start += share {
-		looking.Go(func() {
-			for _, item := range s.Items[start:min(start+share, len(s.Items))] {
-				if item.looked {
-					continue // in an earlier text of the source
-				}
-				text := item.Text()
-				walker.walk(text, func(word int) bool {
-					item.holds |= 1 << word
-					return true
-				})
-				item.escapes, item.looked = hasEscape(text), true
-			}
-		})
+	for items := range slices.Chunk(s.Items, max(share, 1)) {
+		looking.Go(func() { lookAt(items) })
 	}
 	looking.Wait()
+}
+
+func lookAt(items []*Item) {
+	walker := registeredWalker()
+	for _, item := range items {
+		if item.looked {
+			continue // in an earlier text of the source
+		}
+		text := item.Text()
+		walker.walk(text, func(word int) bool {
+			item.holds |= 1 << word
+			return true
+		})
+		item.escapes, item.looked = hasEscape(text), true
+	}
 }
 
 // walker finds words by pairs of bytes.
