@@ -81,13 +81,28 @@ var passing = map[string]string{
 	"runtime is a list":     "kind: InferenceService\napiVersion: inference.llmkube.dev/v1alpha1\nspec: {runtime: [sglang], extraArgs: [--pre-warm-nccl]}\n",
 	"metadata is text":      "kind: Deployment\napiVersion: apps/v1\nmetadata: sglang\n",
 	"keys of other types":   "kind: X\napiVersion: x/v1\nspec: {1: sglang, true: vllm, 1.5: [a], ? [b] : c}\n",
-	"duplicate key":         strings.Replace(deployment, "  name: chat\n", "  name: chat\n  name: twin\n", 1),
-	"duplicate args":        strings.Replace(deployment, "          env:\n", "          args: [--pre-warm-nccl]\n          env:\n", 1),
 	"alias to itself":       "kind: X\napiVersion: x/v1\nspec: &self {sglang: *self}\n",
 	"anchors inside":        "kind: X\napiVersion: x/v1\na: &a [sglang]\nb: *a\nc: &m {d: 1}\ne: {<<: *m}\n",
 	"values of all styles":  "kind: X\napiVersion: x/v1\na: 0644\nb: ~\nc: yes\nd: 1e3\ne: \"\\u00e9 😀\"\nf: 'it''s'\ng: !!binary aGk=\nh: |+\n  kept\n\n\n",
 	"tags":                  "kind: X\napiVersion: x/v1\na: !mine {sglang: 1}\nb: !!str 7\n",
 	"comments everywhere":   "# above sglang\nkind: X # beside\n# between\napiVersion: x/v1\n# below\n",
+}
+
+// twice are servers in which a key stands twice: they pass through as well, and
+// one line says so.
+var twice = map[string]string{
+	"metadata.name":                         strings.Replace(deployment, "  name: chat\n", "  name: chat\n  name: twin\n", 1),
+	"spec.template.spec.containers[0].args": strings.Replace(deployment, "          env:\n", "          args: [--pre-warm-nccl]\n          env:\n", 1),
+}
+
+func TestInputWithAKeyTwice(t *testing.T) {
+	t.Parallel()
+	for key, item := range twice {
+		says := "Deployment chat is not looked at: `" + key + "` stands in it twice\n"
+		alone := list("", item)
+		require.Equal(t, ran{stdout: alone, stderr: "trimtab: " + says}, run(t, t.TempDir(), alone, trimtab))
+		require.Equal(t, ran{stdout: item, stderr: "trimtab: -:1: " + says}, run(t, t.TempDir(), item, trimtab, "trim", "-"))
+	}
 }
 
 // argsOf replaces the args of a deployment.

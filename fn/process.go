@@ -302,8 +302,7 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	}
 	for _, left := range judged.left {
 		if left.Twice {
-			file, line := standsAt(left.Item, nil)
-			out.Unread = append(out.Unread, fmt.Sprintf("%s:%d: %s is not looked at: %s", file, line, objectName(left.Object), left.Why))
+			out.Unread = append(out.Unread, whereabouts(left.Item)+objectName(left.Object)+" is not looked at: "+left.Why)
 		}
 	}
 	return out, nil
@@ -329,4 +328,17 @@ func (o *Outcome) fail(found []finding.Finding, c *config.Config) {
 	for _, f := range found {
 		o.Failed = o.Failed || !f.Fixed && c.Spec.FailOn.Fails(f.Severity)
 	}
+}
+
+// whereabouts is the place of an item in front of a sentence: file and line, the
+// file that a host names, or nothing where nobody knows one.
+func whereabouts(item *stream.Item) string {
+	if item.Source.List == nil {
+		file, line := standsAt(item, nil)
+		return fmt.Sprintf("%s:%d: ", file, line)
+	}
+	if file, _ := hostFile(annotationsOf(item)); file != "" {
+		return file + ": "
+	}
+	return ""
 }
