@@ -131,10 +131,10 @@ func (o outcome) truth() (Truth, error) {
 // evaluate computes an expression. An error means that the expression asks for
 // an operation its values do not have.
 func (c *condition) evaluate(find lookup) (outcome, error) {
-	asked := &asked{names: c.names, find: find}
-	result, _, err := c.program.Eval(asked)
+	names := &asked{names: c.names, find: find}
+	result, _, err := c.program.Eval(names)
 	if unknown, ok := result.(*types.Unknown); ok {
-		return outcome{Needs: neededBy(unknown, asked.needs)}, nil
+		return outcome{Needs: neededBy(unknown, names.needs)}, nil
 	}
 	if err != nil {
 		return outcome{}, err

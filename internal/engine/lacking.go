@@ -41,64 +41,65 @@ func Lacking(name string, known facts.Set, rule string) ([]Lack, error) {
 		if fact.Rule != rule || fact.Verb != Refused {
 			continue
 		}
-		newest := -1
-		for i, release := range catalogued.Releases {
-			if fact.Versions.Contains(release) {
-				newest = i
-			}
+		release, ok := newestOf(fact, catalogued.Releases)
+		if !ok {
+			continue
 		}
 		for _, name := range fact.Settings {
-			if newest < 0 || !strings.HasPrefix(name, "--") {
+			option, ok := catalogued.Option(name, release)
+			if !ok || !strings.HasPrefix(name, "--") {
 				continue
 			}
-			option, ok := catalogued.Option(name, catalogued.Releases[newest])
+			lack, ok := k.lack(catalogued, release, fact, option, known)
 			if !ok {
-				continue
-			}
-			lack := k.lack(catalogued, catalogued.Releases[newest], fact, option, known)
-			if lack == nil {
 				continue
 			}
 			if last := len(lacking) - 1; last >= 0 && lacking[last].Fact == fact && slices.Equal(lacking[last].Values, lack.Values) {
 				lacking[last].Settings = append(lacking[last].Settings, option.Flag)
 				continue
 			}
-			lacking = append(lacking, *lack)
+			lacking = append(lacking, lack)
 		}
 	}
 	return lacking, nil
 }
 
-// lack is nil where the fact holds for no value of the option.
-func (k *Knowledge) lack(catalogued *catalogue.Engine, release catalogue.Release, fact *Fact, option catalogue.Option, known facts.Set) *Lack {
-	holds := func(values ...string) (string, bool) {
+// newestOf is the newest release that a fact is about.
+func newestOf(fact *Fact, releases []catalogue.Release) (catalogue.Release, bool) {
+	for _, release := range slices.Backward(releases) {
+		if fact.Versions.Contains(release) {
+			return release, true
+		}
+	}
+	return catalogue.Release{}, false
+}
+
+// lack is false where the fact holds for no value of the option.
+func (k *Knowledge) lack(catalogued *catalogue.Engine, release catalogue.Release, fact *Fact, option catalogue.Option, known facts.Set) (Lack, bool) {
+	lack := Lack{Fact: fact, Settings: []string{option.Flag}}
+	refuses := func(values ...string) bool {
 		about := setting.Setting{Name: option.Flag, Key: option.Key, Spelled: option.Flag, Values: values}
 		state := NewState(catalogued, k, release, []setting.Setting{about}, known, "")
 		judgement, err := fact.judge(state, about)
-		return judgement.Why, err == nil && judgement.Holds == True
+		if err != nil || judgement.Holds != True {
+			return false
+		}
+		lack.Why = judgement.Why
+		return true
 	}
-	lack := Lack{Fact: fact, Settings: []string{option.Flag}}
 	if len(option.Choices) == 0 {
-		const anything = "anything"
-		values := []string{anything}
+		values := []string{"anything"}
 		if option.IsSwitch() {
 			values = nil
 		}
-		why, refused := holds(values...)
-		lack.Why = why
-		if refused {
-			return &lack
-		}
-		return nil
+		refused := refuses(values...)
+		return lack, refused
 	}
 	for _, choice := range option.Choices {
-		if why, refused := holds(choice); refused {
-			lack.Values, lack.Why = append(lack.Values, choice), why
+		if refuses(choice) {
+			lack.Values = append(lack.Values, choice)
 		}
 	}
-	if len(lack.Values) == 0 {
-		return nil
-	}
 	slices.Sort(lack.Values)
-	return &lack
+	return lack, len(lack.Values) > 0
 }

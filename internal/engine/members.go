@@ -30,18 +30,17 @@ func (s *State) Members(about setting.Setting) []setting.Setting {
 
 // WithMembers are the settings, each JSON option followed by its members where
 // facts know some. They are not to be changed.
-func (s *State) WithMembers() []setting.Setting {
-	if s.withMembers == nil {
-		all := make([]setting.Setting, 0, len(s.Settings))
-		for _, about := range s.Settings {
-			all = append(all, about)
-			if s.Knowledge.HasMemberFacts(about.Name) {
-				all = append(all, s.Members(about)...)
-			}
+func (s *State) WithMembers() []setting.Setting { return s.withMembers() }
+
+func (s *State) addMembers() []setting.Setting {
+	all := make([]setting.Setting, 0, len(s.Settings))
+	for _, about := range s.Settings {
+		all = append(all, about)
+		if s.Knowledge.HasMemberFacts(about.Name) {
+			all = append(all, s.Members(about)...)
 		}
-		s.withMembers = all
 	}
-	return s.withMembers
+	return all
 }
 
 func membersOf(owner setting.Setting, object map[string]any, found []setting.Setting) []setting.Setting {

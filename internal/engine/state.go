@@ -34,7 +34,7 @@ type State struct {
 	byName  map[string]*setting.Setting
 	derived map[string]derived
 	// withMembers and absent are remembered: every rule asks for them.
-	withMembers []setting.Setting
+	withMembers func() []setting.Setting
 	absent      func() ([]Judgement, error)
 }
 
@@ -51,6 +51,7 @@ func NewState(engine *catalogue.Engine, k *Knowledge, release catalogue.Release,
 			s.byKey[settings[i].Key] = &settings[i]
 		}
 	}
+	s.withMembers = sync.OnceValue(s.addMembers)
 	s.absent = sync.OnceValues(func() ([]Judgement, error) { return k.judgeAbsent(s) })
 	return s
 }

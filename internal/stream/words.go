@@ -2,11 +2,12 @@ package stream
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/trimtab/trimtab/internal/parallel"
 )
 
 // Words are texts that are looked for together, in one walk over the bytes.
@@ -96,37 +97,32 @@ const manyBytes = 1 << 18
 // look finds the registered words in every item, of a large source on all cores.
 func (s *Source) look() {
 	if len(s.Data) < manyBytes {
-		lookAt(s.Items)
+		for _, item := range s.Items {
+			item.look()
+		}
 		return
 	}
-	share := (len(s.Items) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
-	var looking sync.WaitGroup
-	for items := range slices.Chunk(s.Items, max(share, 1)) {
-		looking.Go(func() { lookAt(items) })
-	}
-	looking.Wait()
+	_ = parallel.Each(len(s.Items), func(i int) error { // it cannot fail
+		s.Items[i].look()
+		return nil
+	})
 }
 
-func lookAt(items []*Item) {
-	walker := registeredWalker()
-	for _, item := range items {
-		if item.looked {
-			continue // in an earlier text of the source
-		}
-		text := item.Text()
-		walker.walk(text, func(word int) bool {
-			item.holds |= 1 << word
-			return true
-		})
-		item.escapes, item.looked = hasEscape(text), true
+func (it *Item) look() {
+	if it.looked {
+		return // in an earlier text of the source
 	}
+	text := it.Text()
+	registeredWalker().walk(text, func(word int) bool {
+		it.holds |= 1 << word
+		return true
+	})
+	it.escapes, it.looked = hasEscape(text), true
 }
 
 // walker finds words by pairs of bytes.
 type walker struct {
 	words []string
-	// at is where the window of each word begins.
-	at []int
 	// pairs marks the pairs of bytes that the windows hold, few enough bits to stay
 	// near; lists is which of candidates a marked pair stands for.
 	pairs      [1 << 16 / 64]uint64
