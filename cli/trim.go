@@ -66,7 +66,7 @@ func trim(streams Streams, paths []string, options trimOptions, code *int) error
 	if err := writeChanges(streams, in, out, options, filter); err != nil {
 		return err
 	}
-	sayIdle(streams, out)
+	_ = out.Tell(streams.Err)
 	if options.format == "json" {
 		return report.WriteJSON(streams.Err, out.Report)
 	}

@@ -88,9 +88,7 @@ func upgrade(streams Streams, paths []string, options upgradeOptions, code *int)
 	if err := writeFiles(texts, order); err != nil {
 		return err
 	}
-	for _, label := range out.Idle {
-		fmt.Fprintf(streams.Err, "trimtab: %s selects no server\n", label)
-	}
+	_ = out.Tell(streams.Err)
 	return writeUpgrade(streams, out.Report, options.format)
 }
 

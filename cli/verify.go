@@ -61,7 +61,7 @@ func verify(streams Streams, paths []string, options verifyOptions, code *int) e
 	if out.Failed {
 		*code = fn.ExitFindings
 	}
-	sayIdle(streams, out)
+	_ = out.Tell(streams.Err)
 	return writeReport(streams, out.Report, options.format, excerpts(in.Sources))
 }
 
@@ -168,17 +168,6 @@ func needPath(_ *cobra.Command, paths []string) error {
 }
 
 var errNoPath = errors.New("name a file or a folder, or `-` for standard input")
-
-// sayIdle tells of configs that select no server, which a typing error can
-// bring about, and of objects that are not looked at.
-func sayIdle(streams Streams, out *fn.Outcome) {
-	for _, label := range out.Idle {
-		fmt.Fprintf(streams.Err, "trimtab: %s selects no server\n", label)
-	}
-	for _, unread := range out.Unread {
-		fmt.Fprintln(streams.Err, "trimtab:", unread)
-	}
-}
 
 func inputFlags(cmd *cobra.Command, configs *[]string, format *string, formats []string) {
 	cmd.Flags().StringArrayVarP(configs, "config", "c", nil, "functionConfig `file` (Trim or Verify); may be repeated")

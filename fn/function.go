@@ -47,12 +47,7 @@ func Serve(stdin io.Reader, stdout, stderr io.Writer, parse monitoring.Parse) (c
 	if err := stream.Write(stdout, written.data, written.results); err != nil {
 		return unable(stderr, fmt.Errorf("cannot write standard output: %w", err))
 	}
-	for _, idle := range out.Idle {
-		fmt.Fprintf(stderr, "trimtab: %s selects no server\n", idle)
-	}
-	for _, unread := range out.Unread {
-		fmt.Fprintln(stderr, "trimtab:", unread)
-	}
+	_ = out.Tell(stderr)
 	_ = report.WriteErrorsFirst(stderr, out.Report) // the findings are in results as well
 	if out.Failed {
 		return ExitFindings

@@ -59,11 +59,7 @@ type Outcome struct {
 	// Failed is true when a finding remains at or above the severity that the
 	// config of its server names in failOn.
 	Failed bool
-	// Idle are the configs whose select matches no server.
-	Idle []string
-	// Unread are objects that may be servers and are not looked at, with the
-	// place and the reason: a key stands in them twice.
-	Unread []string
+	Overlooked
 }
 
 // Process is the pipeline: find the servers, judge their settings, edit what the
@@ -295,16 +291,7 @@ func (in Input) outcome(judged *judgements, changed map[*stream.Source][]byte) (
 	out.fail(queries, config.Default())
 	out.Report = report.New(found, servers)
 	out.Report.Secrets = secrets
-	for _, c := range in.Configs {
-		if len(c.Spec.Select) > 0 && len(judged.selectedBy(c)) == 0 {
-			out.Idle = append(out.Idle, c.Label())
-		}
-	}
-	for _, left := range judged.left {
-		if left.Twice {
-			out.Unread = append(out.Unread, whereabouts(left.Item)+objectName(left.Object)+" is not looked at: "+left.Why)
-		}
-	}
+	out.Overlooked = in.overlooked(judged)
 	return out, nil
 }
 
@@ -328,17 +315,4 @@ func (o *Outcome) fail(found []finding.Finding, c *config.Config) {
 	for _, f := range found {
 		o.Failed = o.Failed || !f.Fixed && c.Spec.FailOn.Fails(f.Severity)
 	}
-}
-
-// whereabouts is the place of an item in front of a sentence: file and line, the
-// file that a host names, or nothing where nobody knows one.
-func whereabouts(item *stream.Item) string {
-	if item.Source.List == nil {
-		file, line := standsAt(item, nil)
-		return fmt.Sprintf("%s:%d: ", file, line)
-	}
-	if file, _ := hostFile(annotationsOf(item)); file != "" {
-		return file + ": "
-	}
-	return ""
 }

@@ -25,8 +25,7 @@ type Upgraded struct {
 	// Failed is true when something that breaks remains, unless the config of its
 	// server fails on nothing.
 	Failed bool
-	// Idle are the configs whose select matches no server.
-	Idle []string
+	Overlooked
 }
 
 // Upgrade tells what the releases that in.To names change for the servers of
@@ -83,11 +82,7 @@ func Upgrade(in Input) (*Upgraded, error) {
 	if out.Report.Queries, err = in.queriesSince(servers); err != nil {
 		return nil, err
 	}
-	for _, c := range in.Configs {
-		if len(c.Spec.Select) > 0 && len(done.judged.selectedBy(c)) == 0 {
-			out.Idle = append(out.Idle, c.Label())
-		}
-	}
+	out.Overlooked = in.overlooked(done.judged)
 	return out, nil
 }
 
